@@ -1,0 +1,282 @@
+"""Every failure of svir, one class per kind.
+
+Error
++-- TransportError         no connection, a broken one, or a transient status (500, 502, 503, ...)
++-- RequestTimeoutError    a deadline passed, here or at the server (408, 504); also a builtin TimeoutError
++-- RateLimitError         429
++-- TruncatedStreamError   the stream ended before a finish reason and [DONE]
++-- AuthenticationError    401, 403
++-- ContextOverflowError   the conversation does not fit: told by the server, or by local admission
++-- ContentFilterError     the server's content filter blocked the prompt
++-- ProtocolError          a malformed or inconsistent stream
++-- ServerError            the server reported a failure inside the stream
++-- UnsupportedError       something outside the protocol, or that this wire API cannot say
++-- ResponseLimitError     a limit on bytes, events or tool calls was reached
++-- AttachmentError        an attachment cannot be read, or is no longer what was measured
++-- ConfigError            the client or a value was put together wrongly; also a ValueError
++-- AnswerError            an answer that cannot be read as asked; also a ValueError
+
+The first four kinds may succeed when tried again, and say so in ``retryable``. The words in ``kind`` are
+the same in every implementation of svir (D12).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from svir.types import Completion
+
+__all__ = [
+    "AnswerError",
+    "AttachmentError",
+    "AuthenticationError",
+    "ConfigError",
+    "ContentFilterError",
+    "ContextOverflowError",
+    "Error",
+    "ErrorKind",
+    "Partial",
+    "ProtocolError",
+    "RateLimitError",
+    "RequestTimeoutError",
+    "ResponseLimitError",
+    "ServerError",
+    "TransportError",
+    "TruncatedStreamError",
+    "UnsupportedError",
+]
+
+ErrorKind = Literal[
+    "transport",
+    "timeout",
+    "rate_limited",
+    "truncated_stream",
+    "authentication",
+    "context_overflow",
+    "content_filter",
+    "protocol",
+    "server",
+    "unsupported",
+    "response_limit",
+    "attachment",
+    "config",
+    "answer",
+]
+
+SERVER_MESSAGE_BYTES = 4096
+"""D19: a server's own message is kept up to this many bytes of UTF-8."""
+
+RETRY_AFTER_SECONDS = 30.0
+"""Longest ``retry_after``; what the server really asked for is in ``retry_after_sent``."""
+
+
+class Partial(msgspec.Struct, frozen=True):
+    """What a stream delivered before it failed. Never calls: half a call is nothing to act on (D5)."""
+
+    text: str = ""
+    reasoning: str = ""
+
+    def __repr__(self) -> str:
+        return f"Partial(<{len(self.text)} characters of text, {len(self.reasoning)} of reasoning>)"
+
+
+class Error(Exception):
+    """The base of every failure that svir raises.
+
+    ``str(error)`` says what happened in svir's own words and, where a switch helps, names it. It holds no
+    credential, no URL and none of the server's words. Errors pickle and copy whole.
+
+    Args:
+        detail: What happened, in svir's words.
+        retryable: Whether trying again may help; the kind's own answer when left out.
+        retry_after: Seconds the server asked to wait, at most 30.
+        retry_after_sent: Seconds the server asked to wait, as sent.
+        status: The HTTP status of a response that was no success (D33).
+        code: The server's machine-readable word for the failure, at most 64 characters of ``[A-Za-z0-9_.-]``.
+        unsent: True only when no byte of the request was handed to the network.
+        server_message: The server's own words, cut to 4 KiB; withheld from ``str`` and ``repr`` (D19).
+        request_id: The server's name for the request.
+        partial: What the stream delivered before it failed.
+
+    Example:
+        >>> import svir
+        >>> error = svir.RateLimitError("HTTP 429", status=429, retry_after=2.0)
+        >>> error.kind, error.retryable, error.retry_after
+        ('rate_limited', True, 2.0)
+    """
+
+    kind: ClassVar[ErrorKind]
+    phrase: ClassVar[str]
+    """What this kind means, in a few words; opens ``str(error)``."""
+    transient: ClassVar[bool] = False
+    """Whether errors of this kind are retryable unless one says otherwise."""
+
+    detail: str
+    retryable: bool
+    retry_after: float | None
+    retry_after_sent: float | None
+    status: int | None
+    code: str | None
+    unsent: bool
+    server_message: str | None
+    request_id: str | None
+    partial: Partial | None
+
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        retryable: bool | None = None,
+        retry_after: float | None = None,
+        retry_after_sent: float | None = None,
+        status: int | None = None,
+        code: str | None = None,
+        unsent: bool = False,
+        server_message: str | None = None,
+        request_id: str | None = None,
+        partial: Partial | None = None,
+    ) -> None:
+        super().__init__(detail)
+        # The fields live in __dict__, so that BaseException's own pickling and copying carry them.
+        self.detail = detail
+        self.retryable = self.transient if retryable is None else retryable
+        self.retry_after = retry_after
+        self.retry_after_sent = retry_after_sent
+        self.status = status
+        self.code = code
+        self.unsent = unsent
+        self.server_message = None if server_message is None else _cut(server_message)
+        self.request_id = request_id
+        self.partial = partial
+
+    def __str__(self) -> str:
+        return f"{self.phrase}: {self.detail}" if self.detail else self.phrase
+
+    def __repr__(self) -> str:
+        shown = [repr(self.detail)] if self.detail else []
+        for name in ("status", "code", "retry_after", "request_id", "partial"):
+            if (value := getattr(self, name)) is not None:
+                shown.append(f"{name}={value!r}")
+        shown += [f"{name}=True" for name in ("retryable", "unsent") if getattr(self, name)]
+        if self.server_message is not None:
+            shown.append(f"server_message=<{len(self.server_message.encode())} bytes withheld>")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _cut(message: str) -> str:
+    """At most 4 KiB of UTF-8, cut between characters; lone surrogates become U+FFFD."""
+    data = message.encode("utf-8", "surrogatepass")
+    return data[:SERVER_MESSAGE_BYTES].decode(
+        "utf-8", "ignore" if len(data) > SERVER_MESSAGE_BYTES else "replace"
+    )
+
+
+class TransportError(Error):
+    """The connection failed, or the server answered with a status that may pass (500, 502, 503, ...)."""
+
+    kind = "transport"
+    phrase = "the connection to the server failed"
+    transient = True
+
+
+class RequestTimeoutError(Error, TimeoutError):
+    """A deadline passed: one of the client's, or the server's own (408, 504)."""
+
+    kind = "timeout"
+    phrase = "the request timed out"
+    transient = True
+
+
+class RateLimitError(Error):
+    """The server takes no more requests for now (429). Not retryable when a quota is used up."""
+
+    kind = "rate_limited"
+    phrase = "the server limits the rate of requests"
+    transient = True
+
+
+class TruncatedStreamError(Error):
+    """The stream ended before a finish reason and ``[DONE]``: what came is in ``partial``, and is no answer."""
+
+    kind = "truncated_stream"
+    phrase = "the answer was cut off"
+    transient = True
+
+
+class AuthenticationError(Error):
+    """The server did not accept the credentials (401, 403)."""
+
+    kind = "authentication"
+    phrase = "the server refused the credentials"
+
+
+class ContextOverflowError(Error):
+    """The request does not fit in the model's context: shorten the conversation (D30)."""
+
+    kind = "context_overflow"
+    phrase = "the request does not fit in the model's context"
+
+
+class ContentFilterError(Error):
+    """The server's content filter blocked the prompt (D36)."""
+
+    kind = "content_filter"
+    phrase = "the server's content filter blocked the prompt"
+
+
+class ProtocolError(Error):
+    """The server's answer is malformed or contradicts itself."""
+
+    kind = "protocol"
+    phrase = "the answer breaks the protocol"
+
+
+class ServerError(Error):
+    """The server reported a failure inside the stream (D29)."""
+
+    kind = "server"
+    phrase = "the server reported a failure while answering"
+
+
+class UnsupportedError(Error):
+    """Something outside the protocol as svir knows it, or that this wire API cannot express."""
+
+    kind = "unsupported"
+    phrase = "not supported"
+
+
+class ResponseLimitError(Error):
+    """The answer passed a limit: see ``Limits``."""
+
+    kind = "response_limit"
+    phrase = "the answer is over a limit"
+
+
+class AttachmentError(Error):
+    """An attachment cannot be read, or is no longer what was measured (P13)."""
+
+    kind = "attachment"
+    phrase = "an attachment cannot be sent"
+
+
+class ConfigError(Error, ValueError):
+    """The client or a value was put together wrongly."""
+
+    kind = "config"
+    phrase = "the configuration is invalid"
+
+
+class AnswerError(Error, ValueError):
+    """An answer cannot be read as asked (D41); ``completion`` is the whole answer, when there is one."""
+
+    kind = "answer"
+    phrase = "the answer cannot be read as asked"
+
+    completion: Completion | None
+
+    def __init__(self, detail: str = "", *, completion: Completion | None = None) -> None:
+        super().__init__(detail)
+        self.completion = completion

@@ -1,0 +1,184 @@
+"""Attachments: images and text files, and where their bytes are.
+
+Creating one does no I/O: a path is only noted. Its size is measured when a body is built, and what is read
+while the body is sent must agree with what was measured (P13).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Literal
+
+from svir.errors import ConfigError
+from svir.types._value import Value, check, check_count, check_text, store
+
+__all__ = ["BytesSource", "Detail", "Image", "PathSource", "Source", "TextFile", "UrlSource"]
+
+Detail = Literal["auto", "low", "high"]
+"""How closely a model looks at an image, where the server knows the field."""
+
+MEDIA_TYPES = {
+    ".gif": "image/gif",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".png": "image/png",
+    ".webp": "image/webp",
+}
+"""Media types told by a file name's ending, in any letter case."""
+
+
+class PathSource(Value, frozen=True):
+    """A file, read block by block while the body is sent."""
+
+    path: str
+
+    if TYPE_CHECKING:
+
+        def __init__(self, path: str | os.PathLike[str]) -> None: ...
+
+    def __post_init__(self) -> None:
+        path = os.fspath(self.path)
+        check_text(path, "path")
+        store(self, "path", path)
+
+
+class BytesSource(Value, frozen=True):
+    """Bytes in memory."""
+
+    data: bytes
+
+    if TYPE_CHECKING:
+
+        def __init__(self, data: bytes | bytearray | memoryview) -> None: ...
+
+    def __post_init__(self) -> None:
+        check(self.data, (bytes, bytearray, memoryview), "data")
+        store(self, "data", bytes(self.data))
+
+
+class UrlSource(Value, frozen=True):
+    """An address the *server* fetches. svir never does. It may carry a token, so ``repr`` withholds it."""
+
+    url: str
+
+    def __post_init__(self) -> None:
+        check_text(self.url, "url")
+
+    def __repr__(self) -> str:
+        return f"UrlSource(<{len(self.url)} characters>)"
+
+
+Source = PathSource | BytesSource | UrlSource
+
+
+class _ImageHead(Value, frozen=True):
+    source: Source
+
+
+class Image(_ImageHead, frozen=True, kw_only=True):
+    """An image of a user's message.
+
+    Args:
+        source: The file's path, or a source.
+        media_type: For example ``image/png``; told by the file name's ending when left out (png, jpg, jpeg,
+            gif, webp). An image without one fails when the body is built.
+        detail: ``auto``, ``low`` or ``high``, sent as it is; not sent when None.
+
+    Example:
+        >>> from svir import Image
+        >>> Image("before.png").media_type
+        'image/png'
+        >>> Image.from_bytes(b"GIF89a", "image/gif")
+        Image(source=BytesSource(data=<6 bytes>), media_type='image/gif')
+    """
+
+    media_type: str | None = None
+    detail: Detail | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            source: str | os.PathLike[str] | Source,
+            *,
+            media_type: str | None = None,
+            detail: Detail | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        store(self, "source", _as_source(self.source))
+        check_text(self.media_type, "Image.media_type", optional=True)
+        if self.detail not in (None, "auto", "low", "high"):
+            raise ConfigError("Image.detail must be one of auto, low, high")
+        if self.media_type is None and isinstance(self.source, PathSource):
+            store(self, "media_type", MEDIA_TYPES.get(PurePath(self.source.path).suffix.lower()))
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes | bytearray | memoryview, media_type: str, *, detail: Detail | None = None
+    ) -> Image:
+        """An image in memory."""
+        return cls(BytesSource(data), media_type=media_type, detail=detail)
+
+    @classmethod
+    def from_url(cls, url: str, *, detail: Detail | None = None) -> Image:
+        """An image the server fetches itself; the address is sent as it is."""
+        return cls(UrlSource(url), detail=detail)
+
+
+class _TextFileHead(Value, frozen=True):
+    source: PathSource | BytesSource
+
+
+class TextFile(_TextFileHead, frozen=True, kw_only=True):
+    """A UTF-8 text file of a user's message, sent as text inside ``<file name="...">`` tags (P12).
+
+    Args:
+        source: The file's path, or a source.
+        name: The name the model sees; the path's last part when left out.
+        escaped_len: The content's length inside a JSON string, in bytes, when it is known from before
+            (``svir.body.escaped_len``): then the file is read once, while it is sent, and fails there when
+            the length is wrong (D39).
+
+    Example:
+        >>> from svir import TextFile
+        >>> TextFile("src/diff.patch").name
+        'diff.patch'
+        >>> TextFile.from_text("notes.txt", "Hello").name
+        'notes.txt'
+    """
+
+    name: str | None = None
+    escaped_len: int | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            source: str | os.PathLike[str] | PathSource | BytesSource,
+            *,
+            name: str | None = None,
+            escaped_len: int | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        source = _as_source(self.source)
+        check(source, (PathSource, BytesSource), "TextFile.source")
+        store(self, "source", source)
+        check_text(self.name, "TextFile.name", optional=True)
+        check_count(self.escaped_len, "TextFile.escaped_len")
+        if self.name is None:
+            if not isinstance(source, PathSource):
+                raise ConfigError("a text file in memory needs a name=")
+            store(self, "name", PurePath(source.path).name)
+
+    @classmethod
+    def from_text(cls, name: str, text: str) -> TextFile:
+        """A text file in memory. Text that is not valid Unicode fails when the body is built."""
+        check_text(text, "text")
+        return cls(BytesSource(text.encode("utf-8", "surrogatepass")), name=name)
+
+
+def _as_source(given: object) -> object:
+    return given if isinstance(given, (PathSource, BytesSource, UrlSource)) else PathSource(given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  (checked there)

@@ -1,0 +1,170 @@
+"""What is said in a turn: a role, and parts in the order they were given."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from svir.errors import ConfigError
+from svir.types import _convert
+from svir.types._attachment import Image, TextFile
+from svir.types._value import Value, check, check_text, store, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "Message",
+    "Part",
+    "Reasoning",
+    "ReasoningSource",
+    "Role",
+    "Text",
+    "ToolCall",
+    "ToolResult",
+    "assistant",
+    "user",
+]
+
+T = TypeVar("T")
+
+ReasoningSource = Literal["reasoning_content", "reasoning", "think"]
+"""How reasoning arrived: under one of two keys, or between ``<think>`` tags in the text."""
+
+REASONING_SOURCES: tuple[ReasoningSource, ...] = ("reasoning_content", "reasoning", "think")
+
+
+class Role(StrEnum):
+    """Who speaks. A system prompt is a field of the request, not a role."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    TOOL = "tool"
+
+
+class Text(Value, frozen=True):
+    """Text of a message. A plain string says the same wherever a part is taken."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        check_text(self.text, "Text.text")
+
+
+class Reasoning(Value, frozen=True):
+    """What a model thought, and how it arrived; a server expects its own field back unchanged (P5)."""
+
+    source: ReasoningSource
+    text: str
+
+    def __post_init__(self) -> None:
+        if self.source not in REASONING_SOURCES:
+            raise ConfigError(f"Reasoning.source must be one of {', '.join(REASONING_SOURCES)}")
+        check_text(self.text, "Reasoning.text")
+
+
+class ToolCall(Value, frozen=True):
+    """A call the model asks for: the server's ID, the tool's name, and the arguments as they were sent."""
+
+    id: str
+    name: str
+    arguments: str = "{}"
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "ToolCall.id")
+        check_text(self.name, "ToolCall.name")
+        check_text(self.arguments, "ToolCall.arguments")
+
+    def parse(self, type: type[T]) -> T:  # noqa: A002 (the word says it best)
+        """The arguments as a type: a dataclass, TypedDict, msgspec struct, attrs class, pydantic model, ``dict``.
+
+        Blank arguments are read as ``{}``.
+
+        Raises:
+            svir.AnswerError: The arguments are no JSON, or do not fit the type.
+
+        Example:
+            >>> from svir import ToolCall
+            >>> ToolCall("call-1", "lookup", '{"value": 3}').parse(dict[str, int])
+            {'value': 3}
+        """
+        blank = not self.arguments.strip()
+        return _convert.from_json("{}" if blank else self.arguments, type, "the arguments of the call")
+
+
+class ToolResult(Value, frozen=True):
+    """The answer to a call. A failed one is marked, so that each wire API can say so as it can (D37).
+
+    Example:
+        >>> from svir import ToolResult
+        >>> ToolResult("call-1", "no such file", is_error=True).is_error
+        True
+    """
+
+    call_id: str
+    content: str
+    is_error: bool = False
+
+    def __post_init__(self) -> None:
+        check_text(self.call_id, "ToolResult.call_id")
+        check_text(self.content, "ToolResult.content")
+        check(self.is_error, bool, "ToolResult.is_error")
+
+
+Part = Text | Image | TextFile | Reasoning | ToolCall | ToolResult
+"""One part of a message. Which parts a role may carry is checked when the request is encoded."""
+
+PARTS = (Text, Image, TextFile, Reasoning, ToolCall, ToolResult)
+
+
+class Message(Value, frozen=True):
+    """One turn.
+
+    Args:
+        role: ``user``, ``assistant`` or ``tool``.
+        parts: A part, a string, or several of them; kept in the order given.
+
+    Example:
+        >>> from svir import Message, Image
+        >>> Message("user", ["What is this?", Image("river.jpg")]).parts[0]
+        Text(text='What is this?')
+    """
+
+    role: Role
+    parts: tuple[Part, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            role: Role | Literal["user", "assistant", "tool"],
+            parts: str | Part | Iterable[str | Part] = (),
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        store(self, "role", word(Role, self.role, "Message.role"))
+        given = (self.parts,) if isinstance(self.parts, (str, *PARTS)) else tuple(self.parts)
+        store(self, "parts", tuple(_as_part(part, n) for n, part in enumerate(given)))
+
+
+def _as_part(given: object, n: int) -> Part:
+    if isinstance(given, str):
+        return Text(given)
+    check(given, (str, *PARTS), f"Message.parts[{n}]")
+    return given  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  (just checked)
+
+
+def user(*parts: str | Part) -> Message:
+    """A user's turn.
+
+    Example:
+        >>> import svir
+        >>> svir.user("What changed?", svir.TextFile("diff.patch")).role
+        <Role.USER: 'user'>
+    """
+    return Message(Role.USER, parts)
+
+
+def assistant(*parts: str | Part) -> Message:
+    """A model's turn. To add an answer to a conversation, prefer ``request.with_turns(completion)``."""
+    return Message(Role.ASSISTANT, parts)

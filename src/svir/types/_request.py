@@ -1,0 +1,263 @@
+"""What is asked: one request, whatever the wire API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import msgspec
+
+from svir.errors import ConfigError
+from svir.types._message import Message, Role, ToolResult, user
+from svir.types._response import Completion
+from svir.types._tool import Offers, Tool
+from svir.types._value import Value, check, check_count, check_number, check_text, store, word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["Effort", "Request", "ResponseFormat", "Schema", "ToolChoice", "Turn"]
+
+Turn = str | Message | Completion | ToolResult
+"""What can be added to a conversation: a string is a user's turn, a completion the assistant's."""
+
+
+class Effort(StrEnum):
+    """How much a model should reason; each word is sent as it is."""
+
+    NONE = "none"
+    MINIMAL = "minimal"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    XHIGH = "xhigh"
+    MAX = "max"
+
+
+class ToolChoice(Value, frozen=True):
+    """A call of one tool is required. The other choices are words: ``auto``, ``none``, ``required`` (D40).
+
+    Example:
+        >>> from svir import Request, Tool, ToolChoice
+        >>> Request("m", tools=Tool("lookup"), tool_choice=ToolChoice.tool("lookup")).tool_choice
+        ToolChoice(name='lookup')
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "ToolChoice.name")
+
+    @classmethod
+    def tool(cls, name: str) -> ToolChoice:
+        """Requires a call of the tool with this name."""
+        return cls(name)
+
+
+class _SchemaHead(Value, frozen=True):
+    name: str
+    schema: dict[str, Any]
+
+
+class Schema(_SchemaHead, frozen=True, kw_only=True):
+    """A JSON Schema the answer must meet (D40).
+
+    Args:
+        name: ASCII letters, digits, ``_`` and ``-``; at most 64.
+        schema: The JSON Schema.
+        strict: Ask the server to keep to it strictly; sent only when true.
+    """
+
+    strict: bool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(self, name: str, schema: Mapping[str, object], *, strict: bool = False) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_text(self.name, "Schema.name")
+        allowed = self.name.isascii() and all(c.isalnum() or c in "_-" for c in self.name)
+        if not allowed or not 0 < len(self.name) <= 64:
+            raise ConfigError("Schema.name must be 1 to 64 ASCII letters, digits, _ or -")
+        store(self, "schema", _as_dict(self.schema, "Schema.schema"))
+        check(self.strict, bool, "Schema.strict")
+
+
+ToolChoiceWord = Literal["auto", "none", "required"]
+ResponseFormat = Literal["text", "json"] | Schema
+"""What the answer must be: text (the default), any JSON, or JSON to a schema."""
+
+
+class _RequestHead(Value, frozen=True):
+    model: str = ""
+
+
+class Request(_RequestHead, frozen=True, kw_only=True):
+    """What to ask a model. Nothing is sent that is not set (P11).
+
+    Args:
+        model: The model's ID; empty means the client's default.
+        messages: The conversation so far: messages, strings (user's turns), completions, tool results.
+        system: The system prompt.
+        tools: Tools, or anything with a ``tools()`` method.
+        tool_choice: ``auto``, ``none``, ``required`` or ``ToolChoice.tool(name)`` (D40).
+        response_format: ``text``, ``json`` or a ``Schema`` (D40).
+        max_tokens: Most tokens of the answer.
+        temperature: Sampling temperature; ranges are the server's.
+        top_p: Nucleus sampling.
+        stop: A text, or several, at which the answer ends.
+        seed: For servers that can repeat themselves.
+        parallel_tool_calls: Whether several calls may come at once.
+        effort: How much to reason.
+        include_usage: Ask for token counts; None leaves it to the client, which asks (D21).
+        send_reasoning: Send earlier reasoning back under the key it came with (P5, D23).
+        extra: Further fields of the body, for what one server understands.
+
+    Raises:
+        TypeError: A field has the wrong Python type.
+        svir.ConfigError: A word is outside its closed list, or a number is negative or not finite.
+
+    Example:
+        >>> from svir import Request
+        >>> request = Request("qwen3-27b", messages=["Why do rivers meander?"], effort="low")
+        >>> request.with_turns("And deltas?").messages[-1].parts
+        (Text(text='And deltas?'),)
+    """
+
+    messages: tuple[Message, ...] = ()
+    system: str | None = None
+    tools: tuple[Tool, ...] = ()
+    tool_choice: ToolChoiceWord | ToolChoice = "auto"
+    response_format: ResponseFormat = "text"
+    max_tokens: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    stop: tuple[str, ...] | None = None
+    seed: int | None = None
+    parallel_tool_calls: bool | None = None
+    effort: Effort | None = None
+    include_usage: bool | None = None
+    send_reasoning: bool = False
+    extra: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            model: str = "",
+            *,
+            messages: Turn | Iterable[Turn] = (),
+            system: str | None = None,
+            tools: Tool | Offers | Iterable[Tool | Offers] = (),
+            tool_choice: ToolChoiceWord | ToolChoice = "auto",
+            response_format: ResponseFormat = "text",
+            max_tokens: int | None = None,
+            temperature: float | None = None,
+            top_p: float | None = None,
+            stop: str | Iterable[str] | None = None,
+            seed: int | None = None,
+            parallel_tool_calls: bool | None = None,
+            effort: Effort
+            | Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+            | None = None,
+            include_usage: bool | None = None,
+            send_reasoning: bool = False,
+            extra: Mapping[str, object] = ...,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        check_text(self.model, "Request.model")
+        check_text(self.system, "Request.system", optional=True)
+        store(self, "messages", _as_messages(self.messages))
+        store(self, "tools", _as_tools(self.tools))
+        if not isinstance(self.tool_choice, ToolChoice) and self.tool_choice not in {
+            "auto",
+            "none",
+            "required",
+        }:
+            raise ConfigError("Request.tool_choice must be auto, none, required or ToolChoice.tool(name)")
+        if not isinstance(self.response_format, Schema) and self.response_format not in {"text", "json"}:
+            raise ConfigError("Request.response_format must be text, json or a Schema")
+        check_count(self.max_tokens, "Request.max_tokens")
+        check_number(self.temperature, "Request.temperature")
+        check_number(self.top_p, "Request.top_p")
+        if self.stop is not None:
+            stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
+            for n, text in enumerate(stop):
+                check_text(text, f"Request.stop[{n}]")
+            store(self, "stop", stop)
+        check(self.seed, (int, type(None)), "Request.seed")
+        if self.effort is not None:
+            store(self, "effort", word(Effort, self.effort, "Request.effort"))
+        for name in ("parallel_tool_calls", "include_usage"):
+            check(getattr(self, name), (bool, type(None)), f"Request.{name}")
+        check(self.send_reasoning, bool, "Request.send_reasoning")
+        store(self, "extra", _as_dict(self.extra, "Request.extra"))
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with other fields.
+
+        Example:
+            >>> from svir import Request
+            >>> Request("small").replace(model="large", max_tokens=10).max_tokens
+            10
+        """
+        known = self.__struct_fields__
+        for name in changes:
+            if name not in known:
+                raise TypeError(f"Request has no field {name!r}")
+        return type(self)(**{name: changes.get(name, getattr(self, name)) for name in known})
+
+    def with_turns(self, *turns: Turn, keep_tool_choice: bool = False) -> Self:
+        """A copy with further turns.
+
+        A string is a user's turn. A completion is the assistant's: its reasoning, text and calls, nothing
+        lost; its cut calls are left out. Adding tool results turns a required tool choice back to ``auto``,
+        since the model could never stop calling otherwise, unless ``keep_tool_choice`` is true.
+        """
+        added = _as_messages(turns)
+        answered = any(message.role is Role.TOOL for message in added)
+        forced = self.tool_choice == "required" or isinstance(self.tool_choice, ToolChoice)
+        choice = "auto" if answered and forced and not keep_tool_choice else self.tool_choice
+        return self.replace(messages=self.messages + added, tool_choice=choice)
+
+
+def _as_messages(given: Turn | Iterable[Turn]) -> tuple[Message, ...]:
+    turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else tuple(given)
+    return tuple(_as_message(turn, n) for n, turn in enumerate(turns))
+
+
+def _as_message(turn: object, n: int) -> Message:
+    match turn:
+        case Message():
+            return turn
+        case str():
+            return user(turn)
+        case Completion():
+            return turn.to_message()
+        case ToolResult():
+            return Message(Role.TOOL, (turn,))
+        case _:
+            raise TypeError(
+                f"turn {n} must be a Message, str, Completion or ToolResult, not {type(turn).__name__}"
+            )
+
+
+def _as_tools(given: Tool | Offers | Iterable[Tool | Offers]) -> tuple[Tool, ...]:
+    if isinstance(given, Tool):
+        return (given,)
+    offer = getattr(given, "tools", None)
+    if callable(offer):
+        return _as_tools(offer())
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+        raise TypeError(f"tools must be Tool or have a tools() method, not {type(given).__name__}")
+    return tuple(tool for one in given for tool in _as_tools(one))  # type: ignore[union-attr]  # pyright: ignore
+
+
+def _as_dict(given: object, where: str) -> dict[str, Any]:
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{where} must be a mapping, not {type(given).__name__}")
+    for key in given:
+        check_text(key, f"a key of {where}")
+    return dict(given)

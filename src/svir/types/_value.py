@@ -1,0 +1,128 @@
+"""The base of all values: frozen, compared by value, and short when shown.
+
+1. A value stores exactly what its annotations say: tuples, never lists; enums, never bare words.
+2. What a constructor *accepts* is wider, and written as an ``__init__`` that only type checkers see;
+   ``__post_init__`` turns it into what is stored, and does nothing the second time (copying calls it again).
+3. A wrong Python type is a ``TypeError``, a word outside a closed list a ``ConfigError``. What a server may
+   refuse (a range, a role's parts) is not judged here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from svir.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["Value", "check", "check_count", "check_number", "check_text", "store", "word"]
+
+LONGEST_TEXT = 100
+LONGEST_SEQUENCE = 8
+
+E = TypeVar("E", bound=StrEnum)
+
+store = force_setattr
+"""Sets a field of a frozen value, for ``__post_init__`` alone."""
+
+
+class Value(msgspec.Struct, frozen=True):
+    """The base of everything that is said: requests, answers, and their parts."""
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name}={text}" for name, text in _shown(self))
+        return f"{type(self).__name__}({shown})"
+
+    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
+        for name, text in _shown(self):
+            yield name, _Plain(text)
+
+
+class _Plain:
+    """A text that a pretty printer shows without quoting it again."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _shown(value: msgspec.Struct) -> Iterator[tuple[str, str]]:
+    """The fields that differ from their defaults, cut to a readable length."""
+    for field in msgspec.structs.fields(value):
+        content = getattr(value, field.name)
+        if field.default is not msgspec.NODEFAULT and content == field.default:
+            continue
+        if content in ((), {}) and field.default_factory is not msgspec.NODEFAULT:
+            continue
+        yield field.name, _short(content)
+
+
+def _short(content: object) -> str:
+    """``repr``, but never megabytes: long texts and sequences are cut, bytes are counted."""
+    match content:
+        case StrEnum():
+            return repr(content.value)
+        case str() if len(content) > LONGEST_TEXT:
+            return f"{content[:LONGEST_TEXT]!r}...<{len(content)} characters>"
+        case bytes() | bytearray() | memoryview():
+            return f"<{len(content)} bytes>"
+        case tuple() | list():
+            return f"({_listed(content)})"
+        case dict():
+            return f"{{{_listed(content.items(), pairs=True)}}}"
+        case _:
+            return repr(content)
+
+
+def _listed(items: Iterable[Any], *, pairs: bool = False) -> str:
+    everything = list(items)
+    shown = everything[:LONGEST_SEQUENCE]
+    texts = [f"{_short(item[0])}: {_short(item[1])}" if pairs else _short(item) for item in shown]
+    if len(everything) > len(shown):
+        texts.append(f"...<{len(everything) - len(shown)} more>")
+    return ", ".join(texts)
+
+
+def check(value: object, kinds: type | tuple[type, ...], where: str) -> None:
+    """Raises ``TypeError`` unless the value is of one of the kinds; a bool is no number."""
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise TypeError(f"{where} must be {names}, not {type(value).__name__}")
+
+
+def check_text(value: object, where: str, *, optional: bool = False) -> None:
+    """Raises ``TypeError`` unless the value is a string (or None, where that is allowed)."""
+    check(value, (str, type(None)) if optional else str, where)
+
+
+def check_count(value: object, where: str) -> None:
+    """Raises unless the value is None or a whole number that is not negative."""
+    check(value, (int, type(None)), where)
+    if isinstance(value, int) and value < 0:
+        raise ConfigError(f"{where} must not be negative")
+
+
+def check_number(value: object, where: str) -> None:
+    """Raises unless the value is None or a finite number: NaN and infinity are not JSON."""
+    check(value, (int, float, type(None)), where)
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 (NaN)
+        raise ConfigError(f"{where} must be a finite number")
+
+
+def word(kind: type[E], value: object, where: str) -> E:
+    """The member of a closed list of words; ``ConfigError`` names the list."""
+    check_text(value, where)
+    for member in kind:
+        if member.value == value:
+            return member
+    raise ConfigError(f"{where} must be one of {', '.join(kind)}, not {_short(value)}")
