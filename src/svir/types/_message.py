@@ -76,7 +76,7 @@ class ToolCall(Value, frozen=True):
         check_text(self.arguments, "ToolCall.arguments")
 
     def parse(self, type: type[T]) -> T:  # noqa: A002 (the word says it best)
-        """The arguments as a type: a dataclass, TypedDict, msgspec struct, attrs class, pydantic model, ``dict``.
+        """The arguments as a type: dataclass, TypedDict, msgspec struct, attrs class, pydantic model, dict.
 
         Blank arguments are read as ``{}``.
 

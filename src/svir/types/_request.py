@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import msgspec
 
@@ -13,9 +13,6 @@ from svir.types._message import Message, Role, ToolResult, user
 from svir.types._response import Completion
 from svir.types._tool import Offers, Tool
 from svir.types._value import Value, check, check_count, check_number, check_text, store, word
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 __all__ = ["Effort", "Request", "ResponseFormat", "Schema", "ToolChoice", "Turn"]
 
@@ -182,11 +179,7 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         check_count(self.max_tokens, "Request.max_tokens")
         check_number(self.temperature, "Request.temperature")
         check_number(self.top_p, "Request.top_p")
-        if self.stop is not None:
-            stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop)
-            for n, text in enumerate(stop):
-                check_text(text, f"Request.stop[{n}]")
-            store(self, "stop", stop)
+        store(self, "stop", _as_stop(self.stop))
         check(self.seed, (int, type(None)), "Request.seed")
         if self.effort is not None:
             store(self, "effort", word(Effort, self.effort, "Request.effort"))
@@ -244,20 +237,30 @@ def _as_message(turn: object, n: int) -> Message:
             )
 
 
-def _as_tools(given: Tool | Offers | Iterable[Tool | Offers]) -> tuple[Tool, ...]:
+def _as_tools(given: object) -> tuple[Tool, ...]:
     if isinstance(given, Tool):
         return (given,)
     offer = getattr(given, "tools", None)
     if callable(offer):
         return _as_tools(offer())
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__iter__"):
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise TypeError(f"tools must be Tool or have a tools() method, not {type(given).__name__}")
-    return tuple(tool for one in given for tool in _as_tools(one))  # type: ignore[union-attr]  # pyright: ignore
+    return tuple(tool for one in cast("Iterable[object]", given) for tool in _as_tools(one))
+
+
+def _as_stop(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    if given is None:
+        return None
+    stop = (given,) if isinstance(given, str) else tuple(given)
+    for n, text in enumerate(stop):
+        check_text(text, f"Request.stop[{n}]")
+    return stop
 
 
 def _as_dict(given: object, where: str) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"{where} must be a mapping, not {type(given).__name__}")
-    for key in given:
+    items = dict(cast("Mapping[str, Any]", given))
+    for key in items:
         check_text(key, f"a key of {where}")
-    return dict(given)
+    return items

@@ -48,9 +48,10 @@ class Tool(Value, frozen=True):
         check_text(self.description, "Tool.description")
         if not self.name:
             raise ConfigError("a tool needs a name")
-        if self.input_schema is None:
-            store(self, "input_schema", _no_arguments())
-        check(self.input_schema, dict, "Tool.input_schema")
+        given: object = self.input_schema
+        schema = _no_arguments() if given is None else given
+        check(schema, dict, "Tool.input_schema")
+        store(self, "input_schema", schema)
 
 
 class Offers(Protocol):

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr
 from svir.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Value", "check", "check_count", "check_number", "check_text", "store", "word"]
 
@@ -38,9 +38,8 @@ class Value(msgspec.Struct, frozen=True):
         shown = ", ".join(f"{name}={text}" for name, text in _shown(self))
         return f"{type(self).__name__}({shown})"
 
-    def __rich_repr__(self) -> Iterator[tuple[str, object]]:
-        for name, text in _shown(self):
-            yield name, _Plain(text)
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [(name, _Plain(text)) for name, text in _shown(self)]
 
 
 class _Plain:
@@ -73,22 +72,22 @@ def _short(content: object) -> str:
             return repr(content.value)
         case str() if len(content) > LONGEST_TEXT:
             return f"{content[:LONGEST_TEXT]!r}...<{len(content)} characters>"
-        case bytes() | bytearray() | memoryview():
+        case bytes():
             return f"<{len(content)} bytes>"
         case tuple() | list():
-            return f"({_listed(content)})"
+            return f"({_listed(cast('Sequence[object]', content))})"
         case dict():
-            return f"{{{_listed(content.items(), pairs=True)}}}"
+            entries = cast("dict[object, object]", content).items()
+            return f"{{{_listed(list(entries), pairs=True)}}}"
         case _:
             return repr(content)
 
 
-def _listed(items: Iterable[Any], *, pairs: bool = False) -> str:
-    everything = list(items)
-    shown = everything[:LONGEST_SEQUENCE]
+def _listed(items: Sequence[Any], *, pairs: bool = False) -> str:
+    shown = items[:LONGEST_SEQUENCE]
     texts = [f"{_short(item[0])}: {_short(item[1])}" if pairs else _short(item) for item in shown]
-    if len(everything) > len(shown):
-        texts.append(f"...<{len(everything) - len(shown)} more>")
+    if len(items) > len(shown):
+        texts.append(f"...<{len(items) - len(shown)} more>")
     return ", ".join(texts)
 
 
