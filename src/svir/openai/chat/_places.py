@@ -1,0 +1,135 @@
+"""Finding what cannot be written: text that is not Unicode, and values that are not JSON.
+
+Encoding is fast because it does not look: it fails when it meets such a thing. Only then is the request
+walked here, once, to say where the thing is, so that the error names a place and never the content.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, cast
+
+from svir.errors import ConfigError, Error, UnsupportedError
+from svir.types import (
+    Image,
+    Reasoning,
+    Schema,
+    Text,
+    TextFile,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    UrlSource,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from svir.types import Part, Request
+
+__all__ = ["fault"]
+
+DEEPEST = 100
+"""Most levels of nesting in a schema or in ``extra``; json itself gives up at a depth nobody can tell."""
+
+PLAIN_KEY = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
+
+
+def fault(request: Request) -> Error:
+    """Why a request cannot be written as JSON: an error that names the first place that is at fault."""
+    for place, value in _given(request):
+        for where, problem in _faults(value, place, 0):
+            kind = UnsupportedError if problem == NOT_UNICODE else ConfigError
+            return kind(f"{where} {problem}")
+    return ConfigError("the request cannot be written as JSON")
+
+
+NOT_UNICODE = "is not valid Unicode: it has a lone surrogate"
+
+
+def _given(request: Request) -> Iterator[tuple[str, object]]:
+    """Everything of a request that is free text or free JSON, with its place."""
+    yield "model", request.model
+    yield "system", request.system
+    for n, message in enumerate(request.messages):
+        for m, part in enumerate(message.parts):
+            for value in _texts(part):
+                yield f"messages[{n}].parts[{m}]", value
+    for n, tool in enumerate(request.tools):
+        yield f"tools[{n}].name", tool.name
+        yield f"tools[{n}].description", tool.description
+        yield f"tools[{n}].input_schema", tool.input_schema
+    if isinstance(request.tool_choice, ToolChoice):
+        yield "tool_choice", request.tool_choice.name
+    if isinstance(request.response_format, Schema):
+        yield "response_format.schema", request.response_format.schema
+    for n, text in enumerate(request.stop or ()):
+        yield f"stop[{n}]", text
+    for name in ("max_tokens", "seed"):
+        yield name, getattr(request, name)
+    yield "extra", request.extra
+
+
+def _texts(part: Part) -> tuple[str | None, ...]:
+    match part:
+        case Text(text) | Reasoning(_, text):
+            return (text,)
+        case Image(source):
+            return (part.media_type, source.url if isinstance(source, UrlSource) else None)
+        case TextFile():
+            return (part.name,)
+        case ToolCall(call_id, name, arguments):
+            return (call_id, name, arguments)
+        case ToolResult(call_id, content):
+            return (call_id, content)
+
+
+def _faults(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
+    match value:
+        case str():
+            if _broken(value):
+                yield place, NOT_UNICODE
+        case None | bool():
+            pass
+        case int():
+            if _too_large(value):
+                yield place, "is a number too large to be written"
+        case float():
+            if not math.isfinite(value):
+                yield place, "is not a finite number, which JSON cannot say"
+        case dict() | list() | tuple() if depth >= DEEPEST:
+            yield place, "is nested too deeply"
+        case dict():
+            for key, inner in cast("dict[object, object]", value).items():
+                if isinstance(key, str) and _broken(key):
+                    yield f"a key of {place}", NOT_UNICODE
+                yield from _faults(inner, _within(place, key), depth + 1)
+                if not isinstance(key, (str, int, float, bool, type(None))):
+                    yield place, f"has a key that is not text, but {type(key).__name__}"
+        case list() | tuple():
+            for n, inner in enumerate(cast("list[object]", value)):
+                yield from _faults(inner, f"{place}[{n}]", depth + 1)
+        case _:
+            yield place, f"is not JSON, but {type(value).__name__}"
+
+
+def _within(place: str, key: object) -> str:
+    plain = isinstance(key, str) and PLAIN_KEY.fullmatch(key)
+    return f"{place}.{key}" if plain else f"{place}[{str(key)[:64]!r}]"
+
+
+def _broken(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _too_large(number: int) -> bool:
+    try:
+        str(number)
+    except ValueError:  # more than sys.get_int_max_str_digits()
+        return True
+    return False
