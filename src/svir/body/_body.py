@@ -48,7 +48,8 @@ class Body:
     __slots__ = ("_block_bytes", "_length", "_segments")
 
     def __init__(self, segments: Iterable[bytes | Segment], *, block_bytes: int = BLOCK_BYTES) -> None:
-        self._segments = tuple(segments)
+        # An empty block would end the body for a backend that sends chunks.
+        self._segments = tuple(segment for segment in segments if segment != b"")
         # Blocks of 3n bytes make base64 blocks that join without padding between them.
         self._block_bytes = max(3, block_bytes - block_bytes % 3)
         self._length = sum(len(s) if isinstance(s, bytes) else s.length for s in self._segments)
