@@ -1,0 +1,114 @@
+"""What goes to the terminal, and what goes into a pipe.
+
+1. Standard output gets the answer and nothing else, unchanged and as it arrives: a pipe gets just that.
+2. Reasoning, counts and errors go to standard error.
+3. A model's text is not ours: on a terminal its control characters are left out, since they could move the
+   cursor, change the title, or write into the clipboard. Line breaks and tabs stay. A pipe gets them all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["Output", "harmless", "one_line", "say"]
+
+# C0 but for line break and tab, DEL, and C1: all of the ways in which text drives a terminal (ECMA-48).
+CONTROLS = dict.fromkeys([*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0)])
+
+
+def harmless(text: str) -> str:
+    """The text without what could drive a terminal.
+
+    Example:
+        >>> harmless(f"red: {chr(27)}[31m, bell: {chr(7)}, C1: {chr(0x9B)}31m")
+        'red: [31m, bell: , C1: 31m'
+    """
+    return text.translate(CONTROLS)
+
+
+def one_line(text: str) -> str:
+    """The text as one line without control characters, its white space as single blanks."""
+    return harmless(" ".join(text.split()))
+
+
+def say(*lines: str) -> None:
+    """Prints each line that is not empty to standard error."""
+    for line in lines:
+        if line:
+            write(sys.stderr, f"{one_line(line)}\n")
+
+
+def write(stream: TextIO, text: str) -> None:
+    """Writes at once; what the stream's encoding does not have is written as an escape or `?`."""
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding))
+    stream.flush()
+
+
+class Output:
+    """Standard output and standard error of one command.
+
+    Attributes:
+        terminal: Whether standard output is a terminal.
+        console: rich's console on standard error, for what moves.
+    """
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.style import Style
+
+        self.terminal = sys.stdout.isatty()
+        self.console: Console = Console(stderr=True, highlight=False, markup=False)
+        # Escape codes only where rich finds a terminal that has them.
+        self._dim = Style(dim=True) if self.console.color_system else Style.null()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        # Whether the cursor of a terminal that shows both is in the middle of a line, and whose it is.
+        self._open_text = self._open_thought = False
+
+    def text(self, piece: str) -> None:
+        """A piece of the answer."""
+        if not piece:
+            return
+        if self._open_thought:
+            self._end_thought()
+        if self.terminal:
+            write(sys.stdout, harmless(piece))
+        else:
+            sys.stdout.buffer.write(piece.encode("utf-8", "replace"))  # whatever the locale
+            sys.stdout.buffer.flush()
+        self._open_text = not piece.endswith("\n")
+
+    def raw(self, data: bytes) -> None:
+        """Bytes of the server's answer as they are; on a terminal as harmless text."""
+        if self.terminal:
+            self.text(self._decoder.decode(data))
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+    def thought(self, piece: str) -> None:
+        """A piece of the reasoning, dimmed."""
+        if not piece:
+            return
+        if self._open_text:
+            self.end_text()
+        shown = harmless(piece) if sys.stderr.isatty() else piece
+        write(sys.stderr, self._dim.render(shown))
+        self._open_thought = not piece.endswith("\n")
+
+    def _end_thought(self) -> None:
+        write(sys.stderr, "\n")
+        self._open_thought = False
+
+    def end_text(self) -> None:
+        """Ends the line that the answer left open on a terminal. A pipe gets nothing that was not sent."""
+        if self._open_thought:
+            self._end_thought()
+        if self._open_text and self.terminal:
+            write(sys.stdout, "\n")
+        self._open_text = False

@@ -1,0 +1,83 @@
+"""The request for a question: what the options, the files and standard input say."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import svir
+from svir.cli._output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["Question", "build_request"]
+
+STDIN = "-"
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """What to ask."""
+
+    prompt: str | None = None
+    system: str | None = None
+    images: Sequence[str] = ()
+    files: Sequence[str] = ()
+    effort: svir.Effort | None = None
+    max_tokens: int | None = None
+    json_schema: Path | None = None
+    raw: bool = False
+
+
+def build_request(question: Question) -> svir.Request:
+    """The request for a question.
+
+    Raises:
+        svir.Error: Something given cannot be used.
+    """
+    schema = read_schema(question.json_schema)
+    prompt, parts = question.prompt, list[svir.TextFile | svir.Image]()
+    for name in question.files:
+        parts.append(svir.TextFile.from_text("stdin", read_stdin()) if name == STDIN else svir.TextFile(name))
+    parts += [svir.Image(path) for path in question.images]
+    if prompt == STDIN or (prompt is None and STDIN not in question.files):
+        prompt = read_stdin()
+    if not (prompt or "").strip() and not parts:
+        raise svir.ConfigError("there is no prompt: give one as an argument or on standard input")
+    return svir.Request(
+        messages=[svir.user(*([prompt] if prompt else []), *parts)],
+        system=question.system,
+        response_format="text" if schema is None else schema,
+        max_tokens=question.max_tokens,
+        effort=question.effort,
+    )
+
+
+def read_stdin() -> str:
+    """All of standard input."""
+    if sys.stdin.isatty():
+        say("Type the prompt, and end it with Ctrl-D on a line of its own:")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    raise svir.ConfigError("standard input is not UTF-8 text")
+
+
+def read_schema(path: Path | None) -> svir.Schema | None:
+    """The schema in a file, named after the file."""
+    if path is None:
+        return None
+    try:
+        schema = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        problem = f"the schema {path.name!r} cannot be read: {error.strerror}"
+    except (msgspec.MsgspecError, RecursionError):
+        problem = f"the schema {path.name!r} is no JSON object"
+    else:
+        allowed = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in path.stem)
+        return svir.Schema(allowed[:64] or "answer", schema)
+    raise svir.ConfigError(problem)

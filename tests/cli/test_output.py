@@ -1,0 +1,131 @@
+"""What reaches a terminal and what reaches a pipe, through a real pseudo-terminal and real pipes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import svir
+from svir.cli._output import harmless, one_line
+
+DRIVING = "a\x1b]0;title\x07b\x1b[2Jc\x9b31md\x08\r\x7fe\tf\ng\x00"
+SHOWN = "a]0;titleb[2Jc31mde\tf\ng"
+
+PROGRAM = """
+import sys
+from svir.cli._output import Output
+output = Output()
+{body}
+output.end_text()
+"""
+
+
+def run(
+    body: str, *, out_tty: bool = False, err_tty: bool = False, **environment: str
+) -> tuple[bytes, bytes]:
+    """Runs the program with pipes or pseudo-terminals, and returns what came out of each."""
+    home = str(Path(svir.__file__).parents[1])
+    env = {**os.environ, "PYTHONPATH": home, "TERM": "xterm-256color", **environment}
+    ends = [pty.openpty() if tty else os.pipe() for tty in (out_tty, err_tty)]
+    child = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(body=body)],
+        stdin=subprocess.DEVNULL,
+        stdout=ends[0][1],
+        stderr=ends[1][1],
+        env=env,
+    )
+    for _, write in ends:
+        os.close(write)
+    got = tuple(drain(read) for read, _ in ends)
+    assert child.wait(30) == 0, got
+    return got
+
+
+def drain(fd: int) -> bytes:
+    pieces = []
+    while True:
+        try:
+            piece = os.read(fd, 4096)
+        except OSError:  # a pseudo-terminal whose other end is closed says EIO
+            piece = b""
+        if not piece:
+            os.close(fd)
+            # a terminal turns LF into CR LF by itself
+            return b"".join(pieces).replace(b"\r\n", b"\n")
+        pieces.append(piece)
+
+
+@pytest.mark.parametrize("code", [*range(0x20), *range(0x7F, 0xA0)])
+def test_every_control_character_but_line_break_and_tab_is_left_out(code):
+    shown = harmless(f"a{chr(code)}b")
+    assert shown == (f"a{chr(code)}b" if code in {9, 10} else "ab")
+
+
+def test_all_other_characters_stay():
+    text = "caf\xe9 \xa0 \u65e5\u672c \U0001f600 ~"
+    assert harmless(text) == text
+
+
+def test_one_line_has_no_line_break():
+    assert one_line(" a\r\n\tb\x1b[1m\n") == "a b[1m"
+
+
+def test_a_terminal_gets_the_answer_without_control_characters():
+    out, _ = run(f"output.text({DRIVING!r})", out_tty=True)
+    assert out.decode() == SHOWN + "\n"
+
+
+def test_a_pipe_gets_the_answer_unchanged_and_nothing_more():
+    out, err = run(f"output.text({DRIVING!r})")
+    assert (out, err) == (DRIVING.encode(), b"")
+
+
+def test_a_pipe_gets_utf8_whatever_the_locale():
+    out, _ = run("output.text('\\u65e5')", PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert out == "\u65e5".encode()
+
+
+def test_a_terminal_without_the_characters_gets_question_marks():
+    out, _ = run("output.text('\\u65e5')", out_tty=True, PYTHONIOENCODING="ascii", PYTHONUTF8="0")
+    assert out == b"?\n"
+
+
+def test_raw_bytes_go_into_a_pipe_unchanged():
+    out, _ = run("output.raw(b'\\xff\\x1b[2J')")
+    assert out == b"\xff\x1b[2J"
+
+
+def test_raw_bytes_are_harmless_text_on_a_terminal_wherever_they_are_cut():
+    out, _ = run("[output.raw(bytes([b])) for b in '\\u65e5\\x1b[2J'.encode()]", out_tty=True)
+    assert out.decode() == "\u65e5[2J\n"
+
+
+def test_reasoning_goes_to_standard_error_dimmed_on_a_terminal():
+    out, err = run("output.thought('hm\\x1b[2J'); output.text('so')", err_tty=True)
+    assert out == b"so"
+    assert err == b"\x1b[2mhm[2J\x1b[0m\n"
+
+
+def test_reasoning_in_a_file_is_plain_and_unchanged():
+    _, err = run("output.thought('hm\\x1b[2J')")
+    assert err == b"hm\x1b[2J\n"
+
+
+def test_a_terminal_that_knows_no_escape_codes_gets_none():
+    _, err = run("output.thought('hm')", err_tty=True, TERM="dumb")
+    assert err == b"hm\n"
+
+
+def test_reasoning_and_answer_do_not_share_a_line():
+    out, err = run(
+        "output.thought('a'); output.text('b'); output.thought('c'); output.text('d')",
+        out_tty=True,
+        err_tty=True,
+        TERM="dumb",
+    )
+    assert (out, err) == (b"b\nd\n", b"a\nc\n")
