@@ -29,6 +29,9 @@ __all__ = ["Segment", "escaped_len", "image_segment", "text_segment"]
 TWO = b'"\\\b\f\n\r\t'
 """Bytes that JSON writes as two characters."""
 
+TEXT_BYTES = 384 * 1024
+"""Most bytes of text read at a time: they may become six times as many, twice in memory for a moment."""
+
 SIX = bytes(code for code in range(0x20) if code not in TWO)
 """Bytes that JSON writes as six, for example ``\\u001f``."""
 
@@ -144,7 +147,7 @@ def _measured(content: Content, size: int) -> int:
 
 def _escaped(content: Content, size: int) -> Iterator[bytes]:
     text = codecs.getincrementaldecoder("utf-8")()
-    for block in content.blocks(size):
+    for block in content.blocks(min(size, TEXT_BYTES)):
         if escaped := _escape(text, block, content.shown):
             yield escaped
     _escape(text, b"", content.shown, final=True)  # a character cut off by the end is found here
