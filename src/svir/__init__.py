@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from svir.client import *  # noqa: F403 (the table below is the list)
     from svir.codec import Limits as Limits
     from svir.codec import Mode as Mode
     from svir.codec import Think as Think
-    from svir.errors import *  # noqa: F403 (the table below is the list)
+    from svir.errors import *  # noqa: F403
+    from svir.exchange import Compatibility as Compatibility
+    from svir.exchange import Learned as Learned
     from svir.types import *  # noqa: F403
 
 __version__ = "0.1.0"
@@ -35,6 +38,16 @@ _ERRORS = (
     "TransportError",
     "TruncatedStreamError",
     "UnsupportedError",
+)
+_CLIENT = (
+    "AsyncClient",
+    "AsyncNext",
+    "AsyncRawStream",
+    "AsyncStream",
+    "Client",
+    "Next",
+    "RawStream",
+    "Stream",
 )
 _TYPES = (
     "BytesSource",
@@ -71,6 +84,8 @@ _TYPES = (
 _WHERE = (
     dict.fromkeys(_ERRORS, "svir.errors")
     | dict.fromkeys(_TYPES, "svir.types")
+    | dict.fromkeys(_CLIENT, "svir.client")
+    | dict.fromkeys(("Compatibility", "Learned"), "svir.exchange")
     | dict.fromkeys(("Limits", "Mode", "Think"), "svir.codec")
 )
 

@@ -1,20 +1,21 @@
-"""Every failure of svir, one class per kind.
+"""Every failure of svir: one base, one class per kind.
 
-Error
-+-- TransportError         no connection, a broken one, or a transient status (500, 502, 503, ...)
-+-- RequestTimeoutError    a deadline passed, here or at the server (408, 504); also a builtin TimeoutError
-+-- RateLimitError         429
-+-- TruncatedStreamError   the stream ended before a finish reason and [DONE]
-+-- AuthenticationError    401, 403
-+-- ContextOverflowError   the conversation does not fit: told by the server, or by local admission
-+-- ContentFilterError     the server's content filter blocked the prompt
-+-- ProtocolError          a malformed or inconsistent stream
-+-- ServerError            the server reported a failure inside the stream
-+-- UnsupportedError       something outside the protocol, or that this wire API cannot say
-+-- ResponseLimitError     a limit on bytes, events or tool calls was reached
-+-- AttachmentError        an attachment cannot be read, or is no longer what was measured
-+-- ConfigError            the client or a value was put together wrongly; also a ValueError
-+-- AnswerError            an answer that cannot be read as asked; also a ValueError
+==========================  ==========================================================================
+``TransportError``          no connection, a broken one, or a status that may pass (500, 502, 503, ...)
+``RequestTimeoutError``     a deadline passed, here or at the server (408, 504); also a ``TimeoutError``
+``RateLimitError``          429
+``TruncatedStreamError``    the stream ended before a finish reason and ``[DONE]``
+``AuthenticationError``     401, 403
+``ContextOverflowError``    the conversation does not fit: told by the server, or by local admission
+``ContentFilterError``      the server's content filter blocked the prompt
+``ProtocolError``           a malformed or inconsistent stream
+``ServerError``             the server reported a failure inside the stream
+``UnsupportedError``        something outside the protocol, or that this wire API cannot say
+``ResponseLimitError``      a limit on bytes, events or tool calls was reached
+``AttachmentError``         an attachment cannot be read, or is no longer what was measured
+``ConfigError``             the client or a value was put together wrongly; also a ``ValueError``
+``AnswerError``             an answer that cannot be read as asked; also a ``ValueError``
+==========================  ==========================================================================
 
 The first four kinds may succeed when tried again, and say so in ``retryable``. The words in ``kind`` are
 the same in every implementation of svir (D12).
@@ -156,10 +157,9 @@ class Error(Exception):
         return f"{self.phrase}: {self.detail}" if self.detail else self.phrase
 
     def __repr__(self) -> str:
+        fields = {n: getattr(self, n) for n in ("status", "code", "retry_after", "request_id", "partial")}
         shown = [repr(self.detail)] if self.detail else []
-        for name in ("status", "code", "retry_after", "request_id", "partial"):
-            if (value := getattr(self, name)) is not None:
-                shown.append(f"{name}={value!r}")
+        shown += [f"{name}={value!r}" for name, value in fields.items() if value is not None]
         shown += [f"{name}=True" for name in ("retryable", "unsent") if getattr(self, name)]
         if self.server_message is not None:
             shown.append(f"server_message=<{len(self.server_message.encode())} bytes withheld>")
@@ -199,7 +199,7 @@ class RateLimitError(Error):
 
 
 class TruncatedStreamError(Error):
-    """The stream ended before a finish reason and ``[DONE]``: what came is in ``partial``, and is no answer."""
+    """The stream ended before a finish reason and ``[DONE]``; ``partial`` is what came, and is no answer."""
 
     kind = "truncated_stream"
     phrase = "the answer was cut off"

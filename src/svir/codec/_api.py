@@ -60,7 +60,7 @@ class AnyDecoder(Protocol):
         ...
 
     def push(self, data: bytes) -> Iterator[Event]:
-        """Decodes bytes; the iterator hands out what they completed, then raises the error, if there is one."""
+        """Decodes bytes; the iterator gives what they completed, then raises the error, if any."""
         ...
 
     def finish(self) -> None:
@@ -98,7 +98,7 @@ class WireApi(Protocol):
         ...
 
     def optional_fields(self, request: Request, *, include_usage: bool) -> tuple[str, ...]:
-        """The fields this request would carry that a server may refuse and the answer can do without (D11)."""
+        """The fields this request would carry that the answer can do without (D11)."""
         ...
 
     def decoder(

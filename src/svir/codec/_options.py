@@ -10,7 +10,7 @@ from svir.types._value import Value, check
 __all__ = ["Limits", "Mode", "Think", "check_mode", "check_think"]
 
 Mode = Literal["strict", "lenient"]
-"""``strict`` refuses what the protocol does not know; ``lenient`` skips it where the answer stays right (P8)."""
+"""``strict`` refuses what the protocol does not know; ``lenient`` skips it where that is safe (P8)."""
 
 Think = Literal["split", "keep"]
 """``split`` takes ``<think>...</think>`` out of the text as reasoning; ``keep`` leaves it there (D23)."""

@@ -1,0 +1,1 @@
+"""Wire APIs first defined by OpenAI, one folder each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 
 import msgspec
 
@@ -14,7 +14,7 @@ from svir.types._response import Completion
 from svir.types._tool import Offers, Tool
 from svir.types._value import Value, check, check_count, check_number, check_text, store, word
 
-__all__ = ["Effort", "Request", "ResponseFormat", "Schema", "ToolChoice", "Turn"]
+__all__ = ["Effort", "Request", "RequestFields", "ResponseFormat", "Schema", "ToolChoice", "Turn"]
 
 Turn = str | Message | Completion | ToolResult
 """What can be added to a conversation: a string is a user's turn, a completion the assistant's."""
@@ -81,6 +81,7 @@ class Schema(_SchemaHead, frozen=True, kw_only=True):
         check(self.strict, bool, "Schema.strict")
 
 
+EffortWord = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ToolChoiceWord = Literal["auto", "none", "required"]
 ResponseFormat = Literal["text", "json"] | Schema
 """What the answer must be: text (the default), any JSON, or JSON to a schema."""
@@ -214,6 +215,27 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         forced = self.tool_choice == "required" or isinstance(self.tool_choice, ToolChoice)
         choice = "auto" if answered and forced and not keep_tool_choice else self.tool_choice
         return self.replace(messages=self.messages + added, tool_choice=choice)
+
+
+class RequestFields(TypedDict, total=False):
+    """The fields of a request as keywords: ``client.complete("Hello", system="Be brief.")``."""
+
+    model: str
+    messages: Turn | Iterable[Turn]
+    system: str | None
+    tools: Tool | Offers | Iterable[Tool | Offers]
+    tool_choice: ToolChoiceWord | ToolChoice
+    response_format: ResponseFormat
+    max_tokens: int | None
+    temperature: float | None
+    top_p: float | None
+    stop: str | Iterable[str] | None
+    seed: int | None
+    parallel_tool_calls: bool | None
+    effort: Effort | EffortWord | None
+    include_usage: bool | None
+    send_reasoning: bool
+    extra: Mapping[str, object]
 
 
 def _as_messages(given: Turn | Iterable[Turn]) -> tuple[Message, ...]:

@@ -1,0 +1,430 @@
+"""The asynchronous face, under asyncio and trio: the same steps, awaited. Nothing is decided here.
+
+No deadline or cancel scope is entered in one call and left in another, streams are classes and not
+generators, and ``__del__`` schedules nothing: a stream may be dropped, cancelled or handed to another task.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+
+from svir.client._base import ClientBase, as_request
+from svir.client._keys import resolve_key
+from svir.errors import ConfigError, Error
+from svir.exchange import Compatibility, RawReply, Reply
+from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
+from svir.types import TextDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from types import TracebackType
+    from typing import Unpack
+
+    from svir.exchange import Options, Server, Steps, StepsLayer
+    from svir.http._seam import AsyncBackend, AsyncHttpResponse, Headers
+    from svir.types import Completion, Event, ModelInfo, Request, Turn
+    from svir.types._request import RequestFields
+
+    AsyncLayer = Callable[[Request, "AsyncNext"], Awaitable["AsyncStream"]] | StepsLayer
+
+__all__ = ["AsyncClient", "AsyncNext", "AsyncRawStream", "AsyncStream"]
+
+T = TypeVar("T")
+P = TypeVar("P", bound="RawReply[Any]")
+
+
+async def closed(closing: object) -> None:
+    """Waits for what a foreign backend's ``close`` may have returned, shielded from cancellation."""
+    if not inspect.isawaitable(closing):
+        return
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        with trio.CancelScope(shield=True):
+            await closing
+        return
+    import asyncio
+
+    await asyncio.shield(closing)
+
+
+class AsyncDriver:
+    """Performs steps, awaiting them."""
+
+    def __init__(self, backend: AsyncBackend) -> None:
+        self.backend = backend
+
+    async def run(self, steps: Steps[T]) -> T:
+        """Performs steps to their end; whatever was opened is closed when they fail or are cancelled."""
+        opened: list[AsyncHttpResponse] = []
+        answer: Any = None
+        failure: Exception | None = None
+        try:
+            while True:
+                step = steps.send(answer) if failure is None else steps.throw(failure)
+                answer = failure = None
+                try:
+                    answer = await self._perform(step)
+                except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
+                    failure = error
+                else:
+                    if isinstance(step, Send):
+                        opened.append(answer)
+        except StopIteration as stop:
+            value: T = stop.value
+            return value
+        except BaseException:
+            for response in opened:
+                await closed(response.close())
+            raise
+        finally:
+            answer = failure = None  # a failure holds this frame, and this frame must not hold it
+
+    async def _perform(self, step: Any) -> Any:
+        backend = self.backend
+        match step:
+            case Read(response, timeout):
+                # A backend's responses have its own colour; the steps only carry them.
+                return await cast("AsyncHttpResponse", response).read(timeout)
+            case Send(request, connect, read, total):
+                return await backend.send(request, connect=connect, read=read, total=total)
+            case Close(response):
+                return await closed(response.close())
+            case Call(function):
+                result = await backend.call(function)
+                return await result if inspect.isawaitable(result) else result
+            case Sleep(seconds):
+                return await backend.sleep(seconds)
+            case Run():
+                return await self._run_layer(step)
+            case _:
+                raise TypeError(f"no step: {type(step).__name__}")
+
+    async def _run_layer(self, step: Run) -> Reply[AsyncHttpResponse]:
+        following = AsyncNext(self, step)
+        chosen: AsyncStream | None = None
+        try:
+            stream: object = await step.layer(step.request, following)
+            if not isinstance(stream, AsyncStream):
+                raise ConfigError("a layer must return the stream that next(request) gave")
+            chosen = await stream.open()
+            return await chosen._opened()
+        finally:
+            await following.close_others(chosen)
+
+
+class AsyncNext:
+    """The rest of the stack, for a layer: ``await next(request)`` opens the call and returns its stream.
+
+    Attributes:
+        host: The server's host.
+        port: Its port.
+        api: The wire API's name, for example ``openai.chat``.
+    """
+
+    def __init__(self, driver: AsyncDriver, step: Run) -> None:
+        self._driver = driver
+        self._rest = step.rest
+        self._given: list[AsyncStream] = []
+        server: Server = step.server
+        self.host, self.port, self.api = server.host, server.port, server.api
+
+    async def __call__(self, request: Request) -> AsyncStream:
+        """Opens the call; may be made again with the same or another request."""
+        stream = await AsyncStream(self._driver, lambda: self._rest(request)).open()
+        self._given.append(stream)
+        return stream
+
+    async def close_others(self, chosen: AsyncStream | None) -> None:
+        """Closes every stream the layer asked for and did not return."""
+        for stream in self._given:
+            if stream is not chosen:
+                await stream.aclose()
+
+
+class _AsyncOpened(Generic[P]):
+    """A call that goes out once it is needed; shared by both kinds of streams."""
+
+    def __init__(self, driver: AsyncDriver, steps: Callable[[], Steps[P]]) -> None:
+        self._driver = driver
+        self._steps = steps
+        self._reply: P | None = None
+        self._failure: Error | None = None
+        self._closed = False
+
+    async def open(self) -> Self:
+        """Sends the request and waits for the response's head; does nothing the second time.
+
+        Raises:
+            svir.Error: The call failed; asked again, it raises the same error.
+        """
+        await self._opened()
+        return self
+
+    async def _opened(self) -> P:
+        if self._reply is None:
+            if self._failure is not None:
+                raise self._failure
+            try:
+                self._reply = await self._driver.run(self._steps())
+            except Error as error:
+                self._failure = error
+                raise
+            if self._closed:  # by another task, meanwhile
+                await self.aclose()
+        return self._reply
+
+    def _known(self) -> P:
+        if self._reply is None:
+            raise ConfigError("the stream is not open yet: enter its block, or await stream.open()")
+        return self._reply
+
+    @property
+    def headers(self) -> Headers:
+        """The response's headers, once the stream is open. Their values are withheld from ``repr``."""
+        headers: Headers = self._known().response.headers
+        return headers
+
+    @property
+    def request_id(self) -> str | None:
+        """The server's name for the request, when it gave one, once the stream is open."""
+        return self._known().request_id
+
+    async def aclose(self) -> None:
+        """Ends the call; a connection not read to its end is shut."""
+        self._closed = True
+        if self._reply is not None:
+            self._reply.closed = True
+            await closed(self._reply.response.close())
+
+    async def __aenter__(self) -> Self:
+        return await self.open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
+    """One answer as it arrives: an asynchronous iterator of events that ends with ``Completed``, or raises.
+
+    The request goes out when the block is entered, on ``await open()``, or with the first event.
+    """
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        reply = self._reply
+        if reply is None:
+            reply = await self._opened()
+        try:
+            while (event := reply.take()) is None and not reply.over:
+                try:
+                    data = await reply.response.read(reply.left())
+                except Error as error:
+                    reply.fail(error)
+                else:
+                    reply.feed(data)
+            if event is None:
+                await self._driver.run(reply.drain())
+        except BaseException:
+            await closed(reply.response.close())
+            raise
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+    def text(self) -> AsyncTexts:
+        """The pieces of the answer's text alone; ``complete()`` afterwards gives the whole answer."""
+        return AsyncTexts(self)
+
+    async def complete(self) -> Completion:
+        """Reads the rest and returns the whole answer.
+
+        Raises:
+            svir.Error: What iterating would raise.
+        """
+        async for _ in self:
+            pass
+        completion = self._known().completion
+        if completion is None:
+            raise AssertionError("a decoder ended without a completion")
+        return completion
+
+    def first_token_by(self, when: float) -> None:
+        """Something of the answer must come by ``when`` (``time.monotonic()``); tighter wins (D28)."""
+        self._known().first_token_by(when)
+
+    def complete_by(self, when: float) -> None:
+        """The answer must be whole by ``when`` (``time.monotonic()``); tighter wins (D28)."""
+        self._known().complete_by(when)
+
+    def idle_timeout(self, seconds: float) -> None:
+        """The server may be silent for ``seconds`` at most; tighter wins (D28)."""
+        self._known().idle_timeout(seconds)
+
+    def inspect(self, watch: Callable[[Event | Error], object]) -> None:
+        """Calls ``watch`` with every event handed out from now on, and the error that ends it."""
+        self._known().inspect(watch)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        reply = self._reply
+        try:
+            if reply is not None and reply.over and not self._closed:
+                await self._driver.run(reply.drain())
+        finally:
+            await self.aclose()
+
+
+class AsyncTexts:
+    """The text of a stream, piece by piece."""
+
+    def __init__(self, stream: AsyncStream) -> None:
+        self._stream = stream
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> str:
+        async for event in self._stream:
+            if isinstance(event, TextDelta):
+                return event.text
+        raise StopAsyncIteration
+
+
+class AsyncRawStream(_AsyncOpened["RawReply[AsyncHttpResponse]"]):
+    """The server's bytes, unchanged, as they arrive (D20); only a decoder tells whether they are whole."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        reply = await self._opened()
+        reply.check()
+        try:
+            if not reply.over:
+                try:
+                    data = await reply.response.read(reply.left())
+                except Error as error:
+                    reply.fail(error)
+                else:
+                    reply.over = not data
+                    if data:
+                        return data
+            reply.check()
+        except BaseException:
+            await closed(reply.response.close())
+            raise
+        await self.aclose()
+        raise StopAsyncIteration
+
+
+class AsyncClient(ClientBase):
+    """An asynchronous client for one server, under asyncio or trio. Tasks may share it, but not a stream.
+
+    Example:
+        >>> import svir
+        >>> svir.AsyncClient.openai("http://127.0.0.1:1234", model="qwen3-27b")
+        AsyncClient(openai.chat at 127.0.0.1:1234, model='qwen3-27b')
+    """
+
+    _colour: ClassVar[str] = "async"
+    _driver: AsyncDriver
+
+    @classmethod
+    def openai(
+        cls,
+        url: str,
+        *,
+        layers: Sequence[AsyncLayer] = (),
+        backend: AsyncBackend | None = None,
+        **options: Unpack[Options],
+    ) -> Self:
+        """A client for a server that speaks OpenAI-compatible Chat Completions.
+
+        The options are those of ``svir.Client.openai``; layers of a caller are ``async`` functions, and
+        ``api_key`` may be one.
+
+        Raises:
+            svir.ConfigError: An option is not accepted; its text never holds a secret.
+        """
+        from svir.openai.chat import API
+
+        client = cls.__new__(cls)
+        compatibility = options.get("compatibility") or Compatibility()
+        client._configure(API, url, options, layers, resolve_key(options), compatibility)
+        if backend is None:
+            from svir.http._builtin import AsyncHttp11Backend
+
+            backend = AsyncHttp11Backend(
+                max_connections=options.get("max_connections"),
+                ca_file=options.get("ca_file"),
+                ssl_context=options.get("ssl_context"),
+            )
+        client._driver = AsyncDriver(backend)
+        return client
+
+    def with_options(self, *, layers: Sequence[AsyncLayer] | None = None, **changes: Unpack[Options]) -> Self:
+        """A client with other options that shares this one's connections, key and what was learned.
+
+        Closing either closes the connections of both.
+
+        Raises:
+            svir.ConfigError: An option is not accepted, or concerns the shared connections.
+        """
+        client = type(self).__new__(type(self))
+        client._derive(self, changes, layers)
+        client._driver = self._driver
+        return client
+
+    async def complete(
+        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+    ) -> Completion:
+        """Asks, and returns the whole answer; as ``svir.Client.complete``."""
+        async with self.stream(request, **fields) as stream:
+            return await stream.complete()
+
+    def stream(
+        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+    ) -> AsyncStream:
+        """Asks, and returns the answer as it arrives; use it in an ``async with`` block.
+
+        Example:
+            .. code-block:: python
+
+                async with client.stream("Why do rivers meander?") as stream:
+                    async for text in stream.text():
+                        print(text, end="", flush=True)
+        """
+        asked = as_request(request, fields)
+        exchange = self._exchange
+        return AsyncStream(self._driver, lambda: self._open(asked, exchange.deadlines()))
+
+    def send(
+        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+    ) -> AsyncRawStream:
+        """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""
+        asked = as_request(request, fields)
+        exchange = self._exchange
+        return AsyncRawStream(self._driver, lambda: exchange.open_raw(asked, exchange.deadlines()))
+
+    async def models(self) -> tuple[ModelInfo, ...]:
+        """The models the server lists, unfiltered; layers do not see it."""
+        return await self._driver.run(self._exchange.models(self._exchange.deadlines()))
+
+    async def aclose(self) -> None:
+        """Closes every connection; a task that waits for one gets ``TransportError``."""
+        await closed(self._driver.backend.close())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

@@ -1,0 +1,92 @@
+"""What the two faces have in common: options to settings, and what is asked to a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from svir.client._keys import KEY_OPTIONS, resolve_key
+from svir.errors import ConfigError
+from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
+from svir.types import Completion, Message, Request, ToolResult
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from svir.codec._api import WireApi
+    from svir.exchange._settings import Key
+    from svir.types import Turn
+
+__all__ = ["ClientBase", "as_request"]
+
+POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
+"""Options of the built-in backend: they concern the pool, which derived clients share."""
+
+
+class ClientBase:
+    """Settings, layers and what was learned; a face adds the backend and performs the steps."""
+
+    _colour: ClassVar[str]
+
+    _api: WireApi
+    _url: str
+    _options: dict[str, Any]
+    _key: Key | None
+    _layers: tuple[object, ...]
+    _exchange: Exchange
+
+    def _configure(
+        self,
+        api: WireApi,
+        url: str,
+        options: Mapping[str, Any],
+        layers: Sequence[object],
+        key: Key | None,
+        compatibility: Compatibility,
+    ) -> None:
+        for name in options:
+            if name not in Options.__annotations__:
+                raise TypeError(f"a client has no option {name!r}")
+        self._api, self._url, self._key = api, url, key
+        self._layers = tuple(layers)
+        # Keys are not kept among the options, which are only there to derive further clients.
+        self._options = {name: value for name, value in options.items() if name not in KEY_OPTIONS}
+        self._exchange = Exchange(api, settings_from(url, options, key), compatibility)
+        origin = self._exchange.settings.base.origin
+        server = Server(origin.host, origin.port, api.name)
+        self._open = stack(self._layers, self._exchange.open, server, colour=self._colour)
+
+    def _derive(self, other: ClientBase, changes: Mapping[str, Any], layers: Sequence[object] | None) -> None:
+        """Becomes ``other`` with changes, sharing its key and what it learned."""
+        for name in POOL_OPTIONS:
+            if name in changes:
+                raise ConfigError(f"{name} belongs to the pool, which derived clients share")
+        key = resolve_key(changes) if any(name in changes for name in KEY_OPTIONS) else other._key
+        self._configure(
+            other._api,
+            other._url,
+            {**other._options, **changes},
+            other._layers if layers is None else layers,
+            key,
+            changes.get("compatibility", other.compatibility),
+        )
+
+    @property
+    def compatibility(self) -> Compatibility:
+        """What was learned about the server, and the way to forget it."""
+        return self._exchange.compatibility
+
+    def __repr__(self) -> str:
+        origin = self._exchange.settings.base.origin
+        model = self._exchange.settings.model
+        named = f", model={model!r}" if model else ""
+        return f"{type(self).__name__}({self._api.name} at {origin.authority}{named})"
+
+
+def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]) -> Request:
+    """What is asked: a request, perhaps with other fields, or turns with the fields of one."""
+    if isinstance(given, Request):
+        return given.replace(**fields) if fields else given
+    if "messages" in fields:
+        raise TypeError("the turns were given twice: as the first argument and as messages=")
+    turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else given
+    return Request(messages=turns, **fields)

@@ -1,0 +1,28 @@
+"""One call, from request to events, as steps: everything is decided here, and nothing is waited for."""
+
+from __future__ import annotations
+
+from svir.exchange._call import Exchange
+from svir.exchange._compat import Compatibility, Learned
+from svir.exchange._deadlines import Deadline, Deadlines
+from svir.exchange._reply import RawReply, Reply
+from svir.exchange._settings import Options, Settings, settings_from
+from svir.exchange._stack import Server, StepsLayer, stack
+from svir.exchange._steps import Steps
+
+__all__ = [
+    "Compatibility",
+    "Deadline",
+    "Deadlines",
+    "Exchange",
+    "Learned",
+    "Options",
+    "RawReply",
+    "Reply",
+    "Server",
+    "Settings",
+    "Steps",
+    "StepsLayer",
+    "settings_from",
+    "stack",
+]

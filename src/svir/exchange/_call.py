@@ -1,0 +1,245 @@
+"""One call, from request to answer, as steps: encode, send, judge the status, perhaps send again lean.
+
+The lean retry lives here (D11, D26, D36): a 400 or 422 whose body explains nothing, to a request that carried
+optional fields, is answered by one more try without them. If that opens a stream, the fields are left out for
+this model from then on; if not, the first error is the answer.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from svir.errors import ConfigError, Error, RequestTimeoutError, ResponseLimitError, UnsupportedError
+from svir.exchange._deadlines import Deadlines
+from svir.exchange._reply import RawReply, Reply
+from svir.exchange._settings import Settings, as_key
+from svir.exchange._status import REJECTIONS, error_of_status, request_id
+from svir.exchange._steps import AnyResponse, Call, Close, Read, Send
+from svir.http._seam import Secret
+from svir.types import Image, ModelInfo, PathSource, TextFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from svir.body import Body
+    from svir.codec._api import WireApi
+    from svir.exchange._compat import Compatibility
+    from svir.exchange._steps import Steps
+    from svir.types import Request
+
+__all__ = ["Exchange"]
+
+ERROR_BODY_BYTES = 64 * 1024
+ERROR_BODY_SECONDS = 0.3
+LEAN_STATUSES = frozenset({400, 422})
+
+
+class Exchange:
+    """How one client talks to one server; holds settings and what was learned, no connection."""
+
+    def __init__(
+        self,
+        api: WireApi,
+        settings: Settings,
+        compatibility: Compatibility,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.api = api
+        self.settings = settings
+        self.compatibility = compatibility
+        self.clock = clock
+
+    def deadlines(self) -> Deadlines:
+        """The limits of a call that starts now."""
+        limits = Deadlines(idle=self.settings.idle_timeout)
+        total = self.settings.timeout
+        return limits if total is None else limits.with_total(self.clock() + total, total)
+
+    def open(self, request: Request, deadlines: Deadlines) -> Steps[Reply[Any]]:
+        """Opens a stream that will be decoded."""
+        response, deadlines, dropped = yield from self._opened(request, deadlines)
+        settings = self.settings
+        decoder = self.api.decoder(
+            mode=settings.mode,
+            limits=settings.limits,
+            think=settings.think,
+            clock=self.clock,
+            request_id=request_id(response.headers),
+            dropped=dropped,
+        )
+        return Reply(response, deadlines, self.clock, decoder)
+
+    def open_raw(self, request: Request, deadlines: Deadlines) -> Steps[RawReply[Any]]:
+        """Opens a stream whose bytes are handed on as they are (D20)."""
+        response, deadlines, _ = yield from self._opened(request, deadlines)
+        return RawReply(response, deadlines, self.clock)
+
+    def models(self, deadlines: Deadlines) -> Steps[tuple[ModelInfo, ...]]:
+        """Lists the models the server names; not filtered (O10)."""
+        key = yield from self._key()
+        http = self.settings.http_request("GET", self.api.models_path, key)
+        response = yield from self._send(http, deadlines)
+        if not 200 <= response.status < 300:
+            raise (yield from self._failure(response, deadlines))
+        body = yield from self._body(response, deadlines, self.settings.limits.wire_bytes)
+        yield Close(response)
+        return self.api.read_models(body)
+
+    def _opened(
+        self, request: Request, deadlines: Deadlines
+    ) -> Steps[tuple[AnyResponse, Deadlines, tuple[str, ...]]]:
+        """A response that is an event stream, and the optional fields left out to get it."""
+        if not request.model:
+            request = request.replace(model=self.settings.model)
+        if not request.model:
+            raise ConfigError(
+                "no model: name one in the request or in the client (client.models() lists them)"
+            )
+        usage = self.settings.include_usage if request.include_usage is None else request.include_usage
+        optional = self.api.optional_fields(request, include_usage=usage)
+        origin = self.settings.base.origin
+        known = self.compatibility.omitted(origin, request.model)
+        left_out = tuple(field for field in optional if field in known)
+        key = yield from self._key()
+
+        response = yield from self._post(request, usage, left_out, key, deadlines)
+        if _is_success(response):
+            self._require_event_stream(response)
+            return response, deadlines, left_out
+
+        error = yield from self._failure(response, deadlines)
+        unexplained = isinstance(error, UnsupportedError) and error.status in LEAN_STATUSES
+        if not unexplained or left_out == optional:
+            raise error
+        again = yield from self._lean(request, usage, optional, key, deadlines)
+        if again is None:
+            raise error
+        self.compatibility.learn(
+            origin, request.model, optional, status=error.status, message=error.server_message
+        )
+        return again, deadlines, optional
+
+    def _lean(
+        self,
+        request: Request,
+        usage: bool,
+        optional: tuple[str, ...],
+        key: Secret | None,
+        deadlines: Deadlines,
+    ) -> Steps[AnyResponse | None]:
+        """The retry without optional fields; None when it failed too, whatever the reason."""
+        try:
+            response = yield from self._post(request, usage, optional, key, deadlines)
+            if _is_success(response):
+                self._require_event_stream(response)
+                return response
+            yield Close(response)
+        except Error:
+            pass
+        return None
+
+    def _post(
+        self,
+        request: Request,
+        usage: bool,
+        omit: tuple[str, ...],
+        key: Secret | None,
+        deadlines: Deadlines,
+    ) -> Steps[AnyResponse]:
+        settings = self.settings
+        encoder = self.api.encoder(
+            include_usage=usage,
+            omit=omit,
+            context_tokens=settings.context_tokens,
+            max_tokens_field=settings.max_tokens_field,
+        )
+        body: Body
+        if _reads_files(request):
+            body = yield Call(lambda: encoder.encode(request))
+        else:
+            body = encoder.encode(request)
+        http = settings.http_request("POST", settings.path or self.api.answer_path, key, body)
+        return (yield from self._send(http, deadlines))
+
+    def _send(self, http: Any, deadlines: Deadlines) -> Steps[AnyResponse]:
+        now = self.clock()
+        if passed := deadlines.passed(now, started=False):
+            raise passed.error(unsent=True)
+        left = deadlines.left(now, started=False)
+        failure: Error | None = None
+        try:
+            response: AnyResponse = yield Send(http, self.settings.connect_timeout, deadlines.idle, left)
+        except RequestTimeoutError as error:
+            passed = deadlines.passed(self.clock(), started=False)
+            failure = passed.error(unsent=error.unsent) if passed else error
+        else:
+            return response
+        raise failure  # outside the handler, so that nothing hangs on it
+
+    def _key(self) -> Steps[Secret | None]:
+        key = self.settings.key
+        if key is None or isinstance(key, Secret):
+            return key
+        text = yield Call(key)
+        if not isinstance(text, str):
+            raise ConfigError("api_key gave no string")
+        return as_key(text)
+
+    def _require_event_stream(self, response: AnyResponse) -> None:
+        kind = (response.headers.get("content-type") or "").partition(";")[0].strip().lower()
+        encoding = (response.headers.get("content-encoding") or "identity").strip().lower()
+        problem = None
+        if encoding != "identity":
+            problem = "the response is encoded, though svir asked for none"
+        elif kind != "text/event-stream":
+            problem = "the response is not an event stream (text/event-stream)"
+        if problem is not None:
+            raise UnsupportedError(problem, request_id=request_id(response.headers))
+
+    def _failure(self, response: AnyResponse, deadlines: Deadlines) -> Steps[Error]:
+        """The error of a response that is no success; the status decides even if the body never comes."""
+        # P4: the body is waited for only where it decides what happened.
+        if response.status not in REJECTIONS:
+            now = self.clock()
+            deadlines = deadlines.with_total(now + ERROR_BODY_SECONDS, ERROR_BODY_SECONDS)
+        body = yield from self._body(response, deadlines, ERROR_BODY_BYTES, for_error=True)
+        yield Close(response)
+        failure = self.api.read_failure(response.status, body)
+        return error_of_status(response.status, response.headers, failure)
+
+    def _body(
+        self, response: AnyResponse, deadlines: Deadlines, limit: int, *, for_error: bool = False
+    ) -> Steps[bytes]:
+        """A body whole, up to a limit. That of an error is cut there, and is what came when reading fails."""
+        reply = RawReply(response, deadlines, self.clock)
+        pieces: list[bytes] = []
+        size = 0
+        while size <= limit:
+            try:
+                data: bytes = yield Read(response, reply.left())
+            except Error as error:
+                reply.fail(error)
+                break
+            if not data:
+                break
+            pieces.append(data)
+            size += len(data)
+        if not for_error:
+            reply.check()
+            if size > limit:
+                raise ResponseLimitError(f"the response is over {limit} bytes; see Limits.wire_bytes")
+        return b"".join(pieces)[:limit]
+
+
+def _is_success(response: AnyResponse) -> bool:
+    return 200 <= response.status < 300
+
+
+def _reads_files(request: Request) -> bool:
+    """Whether encoding it touches a disk, and so belongs in a worker thread on the async face."""
+    return any(
+        isinstance(part, (Image, TextFile)) and isinstance(part.source, PathSource)
+        for message in request.messages
+        for part in message.parts
+    )

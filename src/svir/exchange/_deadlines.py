@@ -1,0 +1,84 @@
+"""How long a call may take: one silence limit, and points in time.
+
+1. The idle time is a limit on each wait; a byte, or a block the network took, starts it again.
+2. The first-token and the total deadline are points on the monotonic clock. Comments and other bytes that are
+   nothing of the answer do not move them.
+3. Tighter wins, whoever set it.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import msgspec
+
+from svir.errors import RequestTimeoutError
+
+__all__ = ["Deadline", "Deadlines"]
+
+SLACK = 0.001
+"""Timers of event loops may fire this much early; a deadline so close has passed."""
+
+
+class Deadline(msgspec.Struct, frozen=True):
+    """A point in time, and what the error says when it passes.
+
+    Attributes:
+        when: On the monotonic clock.
+        seconds: How long after the start that is.
+        missed: What did not happen by then.
+    """
+
+    when: float
+    seconds: float
+    missed: str
+
+    def error(self, *, unsent: bool = False) -> RequestTimeoutError:
+        """The failure of missing it."""
+        return RequestTimeoutError(f"{self.missed} within {self.seconds:g} s", unsent=unsent)
+
+
+class Deadlines(msgspec.Struct, frozen=True):
+    """The limits of one call.
+
+    Attributes:
+        idle: Longest silence in seconds, or None.
+        first: By when something of the answer must have come.
+        total: By when the answer must be whole.
+    """
+
+    idle: float | None = None
+    first: Deadline | None = None
+    total: Deadline | None = None
+
+    def with_idle(self, seconds: float) -> Self:
+        """A copy whose silence limit is at most this."""
+        return msgspec.structs.replace(self, idle=seconds if self.idle is None else min(self.idle, seconds))
+
+    def with_first(self, when: float, seconds: float, missed: str = "nothing of the answer came") -> Self:
+        """A copy in which something of the answer must come by then."""
+        return msgspec.structs.replace(self, first=_tighter(self.first, Deadline(when, seconds, missed)))
+
+    def with_total(self, when: float, seconds: float, missed: str = "the answer was not complete") -> Self:
+        """A copy in which the answer must be whole by then."""
+        return msgspec.structs.replace(self, total=_tighter(self.total, Deadline(when, seconds, missed)))
+
+    def nearest(self, *, started: bool) -> Deadline | None:
+        """The deadline that comes next; the first-token one only until the answer has started."""
+        return self.total if started else _tighter(self.first, self.total)
+
+    def left(self, now: float, *, started: bool) -> float | None:
+        """Seconds until the nearest deadline, not counting idle time; None when there is none."""
+        nearest = self.nearest(started=started)
+        return None if nearest is None else nearest.when - now
+
+    def passed(self, now: float, *, started: bool) -> Deadline | None:
+        """The deadline that has passed, if one has."""
+        nearest = self.nearest(started=started)
+        return nearest if nearest is not None and nearest.when - now <= SLACK else None
+
+
+def _tighter(one: Deadline | None, other: Deadline | None) -> Deadline | None:
+    if one is None or other is None:
+        return one or other
+    return one if one.when <= other.when else other

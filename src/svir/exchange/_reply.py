@@ -1,0 +1,168 @@
+"""The reading side of a call: what to do with the bytes that come, decided without I/O.
+
+1. A face asks ``take()`` for the next event; None means more bytes are needed, or that all is ``over``.
+2. It then reads with the time ``left()`` allows, and hands the bytes to ``feed`` or the failure to ``fail``.
+3. A failure is kept, and raised by ``take()`` after every event decoded before it, and again ever after.
+4. Once ``Completed`` is out, ``drain()`` reads what little may follow, so that the connection can be reused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from svir.errors import Error, RequestTimeoutError, TransportError
+from svir.exchange._status import request_id
+from svir.exchange._steps import AnyResponse, Close, Read
+from svir.types import Completed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from svir.codec._api import AnyDecoder
+    from svir.exchange._deadlines import Deadlines
+    from svir.exchange._steps import Steps
+    from svir.types import Completion, Event
+
+__all__ = ["RawReply", "Reply"]
+
+DRAIN_BYTES = 64 * 1024
+DRAIN_SECONDS = 0.25
+
+R = TypeVar("R", bound=AnyResponse)
+
+
+class RawReply(Generic[R]):
+    """A successful response whose bytes are handed on unchanged (D20)."""
+
+    def __init__(self, response: R, deadlines: Deadlines, clock: Callable[[], float]) -> None:
+        self.response = response
+        self.deadlines = deadlines
+        self.clock = clock
+        self.over = False
+        self.closed = False
+        self.started = False
+        self.failure: Error | None = None
+        self.request_id = request_id(response.headers)
+
+    def left(self) -> float | None:
+        """Seconds the next read may wait; None for ever.
+
+        Raises:
+            svir.RequestTimeoutError: A deadline has passed, even if bytes are still coming.
+            svir.TransportError: The stream was closed by this program.
+        """
+        if self.closed:
+            raise TransportError("the stream was closed by this program", retryable=False)
+        now = self.clock()
+        if passed := self.deadlines.passed(now, started=self.started):
+            raise passed.error()
+        left = self.deadlines.left(now, started=self.started)
+        idle = self.deadlines.idle
+        return idle if left is None else left if idle is None else min(idle, left)
+
+    def fail(self, error: Error) -> None:
+        """Keeps the first failure, with everything a caller may want to know."""
+        if self.failure is not None:
+            return
+        if isinstance(error, RequestTimeoutError):
+            passed = self.deadlines.passed(self.clock(), started=self.started)
+            error = passed.error() if passed else error
+        if error.request_id is None:
+            error.request_id = self.request_id
+        self.failure = error
+        self.failed(error)
+
+    def failed(self, error: Error) -> None:
+        """Called once a failure is kept."""
+
+    def check(self) -> None:
+        """Raises the failure, if there is one."""
+        if self.failure is not None:
+            raise self.failure
+
+
+class Reply(RawReply[R]):
+    """A successful response that is decoded."""
+
+    def __init__(
+        self, response: R, deadlines: Deadlines, clock: Callable[[], float], decoder: AnyDecoder
+    ) -> None:
+        super().__init__(response, deadlines, clock)
+        self.decoder = decoder
+        self.completion: Completion | None = None
+        self._pending: Iterator[Event] = iter(())
+        self._inspectors: list[Callable[[Event | Error], object]] = []
+        self._drained = False
+
+    def take(self) -> Event | None:
+        """The next event; None when more bytes are needed, or when the answer is over."""
+        try:
+            for event in self._pending:
+                self.started = True
+                if isinstance(event, Completed):
+                    self.completion = event.completion
+                    self.over = True
+                if self._inspectors:
+                    self._show(event)
+                return event
+        except Error as error:
+            self.fail(error)
+        self.check()
+        return None
+
+    def feed(self, data: bytes) -> None:
+        """Decodes what was read; empty means the body ended."""
+        if data:
+            self._pending = self.decoder.push(data)
+            return
+        try:
+            self.decoder.finish()
+        except Error as error:
+            self.fail(error)
+
+    def failed(self, error: Error) -> None:
+        """Adds what was delivered before the failure, and shows it to those who watch."""
+        if error.partial is None:
+            error.partial = self.decoder.partial
+        self._show(error)
+
+    def drain(self) -> Steps[None]:
+        """Reads what follows ``[DONE]`` for a moment, then lets the connection go; never fails."""
+        if self._drained:
+            return
+        self._drained = True
+        until, left = self.clock() + DRAIN_SECONDS, DRAIN_BYTES
+        while left > 0 and (wait := until - self.clock()) > 0:
+            try:
+                data: bytes = yield Read(self.response, wait)
+            except Error:
+                break
+            if not data:
+                break
+            left -= len(data)
+        yield Close(self.response)
+
+    # What a layer may ask of a stream (D28); tighter wins.
+
+    def first_token_by(self, when: float) -> None:
+        """Something of the answer must come by this point of the monotonic clock."""
+        self.deadlines = self.deadlines.with_first(when, self._until(when))
+
+    def complete_by(self, when: float) -> None:
+        """The answer must be whole by this point of the monotonic clock."""
+        self.deadlines = self.deadlines.with_total(when, self._until(when))
+
+    def idle_timeout(self, seconds: float) -> None:
+        """The server may be silent for so long at most."""
+        self.deadlines = self.deadlines.with_idle(seconds)
+
+    def inspect(self, watch: Callable[[Event | Error], object]) -> None:
+        """Calls a function with every event as it is handed out, and with the error that ends the stream."""
+        self._inspectors.append(watch)
+
+    def _until(self, when: float) -> float:
+        return round(when - self.clock(), 3)
+
+    def _show(self, item: Event | Error) -> None:
+        for watch in self._inspectors:
+            watch(item)

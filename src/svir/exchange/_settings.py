@@ -1,0 +1,196 @@
+"""What a client was told, checked once when it is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import msgspec
+
+from svir import __version__
+from svir.codec._options import Limits, Mode, Think, check_mode, check_think
+from svir.errors import ConfigError
+from svir.exchange._url import Base, as_query, check_path, parse_base
+from svir.http._seam import Headers, HttpRequest, Secret
+from svir.types._value import check, check_count, check_text
+
+if TYPE_CHECKING:
+    import os
+    import ssl
+    from collections.abc import Awaitable
+
+    from svir.body import Body
+    from svir.exchange._compat import Compatibility
+
+__all__ = ["Key", "Options", "Settings", "as_key", "settings_from"]
+
+Key = Secret | Callable[[], "str | Awaitable[str]"]
+"""An API key, or what gives one for each request."""
+
+# D38: what svir or HTTP itself writes is not for a caller to set.
+RESERVED = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "expect"}
+    | {"host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer"}
+    | {"transfer-encoding", "upgrade", "user-agent"}
+)
+TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
+FIELD_VALUE = re.compile(r"(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?")  # no control characters; ASCII
+
+
+class Options(TypedDict, total=False):
+    """The options of a client of either face; see ``svir.Client.openai`` for what they mean."""
+
+    model: str
+    api_key: str | Callable[[], str | Awaitable[str]] | None
+    api_key_env: str | None
+    api_key_file: str | os.PathLike[str] | None
+    api_key_header: str
+    headers: Mapping[str, str]
+    path: str | None
+    query: str | Mapping[str, str] | None
+    allow_http: bool
+    ca_file: str | os.PathLike[str] | None
+    ssl_context: ssl.SSLContext | None
+    include_usage: bool
+    max_tokens_field: str
+    mode: Mode
+    limits: Limits
+    think: Think
+    context_tokens: int | None
+    connect_timeout: float | None
+    idle_timeout: float | None
+    timeout: float | None
+    max_connections: int | None
+    compatibility: Compatibility
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about a client that the exchange needs; holds no connection."""
+
+    base: Base
+    path: str | None = None
+    query: Secret = Secret("")
+    model: str = ""
+    key: Key | None = None
+    key_header: str = "authorization"
+    headers: Headers = Headers()
+    include_usage: bool = True
+    max_tokens_field: str = "max_tokens"
+    mode: Mode = "strict"
+    limits: Limits = Limits()
+    think: Think = "split"
+    context_tokens: int | None = None
+    connect_timeout: float | None = 10.0
+    idle_timeout: float | None = 300.0
+    timeout: float | None = None
+
+    def __post_init__(self) -> None:
+        check_mode(self.mode)
+        check_think(self.think)
+        check(self.limits, Limits, "limits")
+        check_count(self.context_tokens, "context_tokens")
+        check(self.include_usage, bool, "include_usage")
+        check_text(self.model, "model")
+        check_text(self.max_tokens_field, "max_tokens_field")
+        for name in ("connect_timeout", "idle_timeout", "timeout"):
+            _check_seconds(getattr(self, name), name)
+
+    def http_request(
+        self, method: str, path: str, key: Secret | None, body: Body | None = None
+    ) -> HttpRequest:
+        """The HTTP request with every header svir writes and those the caller added."""
+        fields = [("user-agent", f"svir/{__version__}"), ("accept-encoding", "identity")]
+        if body is None:
+            fields.append(("accept", "application/json"))
+        else:
+            fields += [("accept", "text/event-stream"), ("content-type", "application/json")]
+        if key is not None:
+            bearer = "Bearer " if self.key_header == "authorization" else ""
+            fields.append((self.key_header, bearer + key.reveal()))
+        query = self.query.reveal()
+        return HttpRequest(
+            method=method,
+            origin=self.base.origin,
+            target=self.base.prefix + path + (f"?{query}" if query else ""),
+            headers=Headers([*fields, *self.headers]),
+            body=body,
+        )
+
+
+# Options that are settings as they are.
+PLAIN = (
+    "connect_timeout",
+    "context_tokens",
+    "idle_timeout",
+    "include_usage",
+    "limits",
+    "max_tokens_field",
+    "mode",
+    "model",
+    "think",
+    "timeout",
+)
+
+
+def settings_from(url: str, options: Mapping[str, Any], key: Key | None) -> Settings:
+    """Checks the options of a client; those that concern keys and the backend are not for the exchange.
+
+    Raises:
+        svir.ConfigError: A value is not accepted; secrets are never in the text.
+        TypeError: An option has the wrong type.
+    """
+    check_text(url, "url")
+    allow_http = options.get("allow_http", False)
+    check(allow_http, bool, "allow_http")
+    key_header = options.get("api_key_header", "authorization")
+    check_text(key_header, "api_key_header")
+    key_header = key_header.lower()
+    if TOKEN.fullmatch(key_header) is None or key_header in RESERVED - {"authorization"}:
+        raise ConfigError("api_key_header is not a header a key can be sent in")
+    return Settings(
+        base=parse_base(url, allow_http=allow_http),
+        path=check_path(options["path"]) if options.get("path") is not None else None,
+        query=Secret(as_query(options.get("query"))),
+        key=key,
+        key_header=key_header,
+        headers=_headers(options.get("headers", {}), key_header if key is not None else None),
+        **{name: options[name] for name in PLAIN if name in options},
+    )
+
+
+def _headers(given: Mapping[str, str], key_header: str | None) -> Headers:
+    """D38: added headers, names lowercase; an error names the header, never its value."""
+    fields: dict[str, str] = {}
+    for name, value in given.items():
+        check_text(name, "a header's name")
+        check_text(value, "a header's value")
+        lower = name.lower()
+        if TOKEN.fullmatch(name) is None:
+            raise ConfigError("a header's name is not valid")
+        if lower in RESERVED or lower == key_header:
+            raise ConfigError(f"the header {lower} is written by svir and cannot be set")
+        if FIELD_VALUE.fullmatch(value) is None:
+            raise ConfigError(
+                f"the value of the header {lower} must be printable ASCII without surrounding blanks"
+            )
+        fields[lower] = value
+    return Headers(list(fields.items()))
+
+
+def _check_seconds(value: object, where: str) -> None:
+    check(value, (int, float, type(None)), where)
+    if isinstance(value, (int, float)) and not 0 < value < float("inf"):
+        raise ConfigError(f"{where} must be a positive number of seconds, or None for no limit")
+
+
+def as_key(text: str) -> Secret:
+    """A key as it may be sent: one token of printable ASCII, surrounding blanks removed.
+
+    Raises:
+        svir.ConfigError: It is empty, or holds blanks, line breaks or control characters.
+    """
+    key = text.strip()
+    if not key or any(not "!" <= c <= "~" for c in key):
+        raise ConfigError("the API key must be one word of printable ASCII")
+    return Secret(key)
