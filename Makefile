@@ -1,0 +1,48 @@
+# make test   everything that must hold: format, lint, types, tests, conformance, on the built wheel
+# make demo   an answer of a real small model, streamed on this machine
+# make live   the tests against that model
+# make bench  what it costs, beside its peers
+
+PYTHON ?= python3
+VENV ?= .venv
+PY := $(VENV)/bin/python
+PYTEST_ARGS ?=
+
+.PHONY: all test lint types wheel unit bench fuzz clean
+all: test
+
+# One environment for everything; made anew when the dependencies change.
+$(VENV)/.dev-stamp: pyproject.toml
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	$(PY) -m pip install --quiet --group dev
+	$(PY) -m pip install --quiet $$($(PY) make/requirements.py cli)
+	touch $@
+
+test: lint types unit
+
+lint: $(VENV)/.dev-stamp
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+
+types: $(VENV)/.dev-stamp
+	$(VENV)/bin/mypy
+	$(VENV)/bin/basedpyright --warnings
+
+# The tests run on the wheel as users get it, never on the source tree.
+wheel: $(VENV)/.dev-stamp
+	rm -rf dist build
+	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(PY) -m pip install --quiet --force-reinstall --no-deps dist/svir-*.whl
+
+unit: wheel
+	$(PY) -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+
+SECONDS ?= 30
+fuzz: wheel
+	for parser in fuzz/*.py; do $(PY) $$parser --seconds $(SECONDS) || exit 1; done
+
+clean:
+	rm -rf $(VENV) dist build .coverage* .hypothesis .mypy_cache .ruff_cache .pytest_cache
+
+include make/*.mk
