@@ -1,0 +1,25 @@
+"""The `svir` command: svir at work from a terminal, and with a local model to try it without a server.
+
+Nothing here is imported by `import svir`; typer and rich are needed only here (`pip install 'svir[cli]'`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+__all__ = ["main"]
+
+NEEDS_EXTRA = 22
+"""The exit code when typer or rich is missing: that of a wrong configuration (see `_exits`)."""
+
+
+def main() -> None:
+    """Runs the command line with the process's arguments, and exits with its code."""
+    for name in ("typer", "rich"):
+        if importlib.util.find_spec(name) is None:
+            print(f"svir: {name} is missing, install it with: pip install 'svir[cli]'", file=sys.stderr)
+            sys.exit(NEEDS_EXTRA)
+    from svir.cli._app import run
+
+    sys.exit(run())

@@ -1,0 +1,154 @@
+"""The commands and their options, as typer reads them. What they do is in `_commands`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import svir
+from svir.cli import _commands
+from svir.cli._connect import Server
+from svir.cli._exits import EPILOG, finish
+from svir.cli._output import write
+from svir.cli._question import Question
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    name="svir",
+    help="Talk to a language-model server.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Url = Annotated[
+    str | None,
+    typer.Option("--url", envvar="SVIR_URL", help="The server, for example http://127.0.0.1:1234."),
+]
+KeyName = Annotated[
+    str | None,
+    typer.Option("--api-key-env", metavar="NAME", help="The environment variable that holds the API key."),
+]
+AllowHttp = Annotated[
+    bool, typer.Option("--allow-http", help="Send over plain HTTP to another machine, the key too.")
+]
+Local = Annotated[
+    bool, typer.Option("--local", help="Start a small model on this machine, ask it, and end it.")
+]
+Gguf = Annotated[
+    Path | None, typer.Option("--gguf", metavar="PATH", help="The local model's file; means --local.")
+]
+
+
+def run() -> int:
+    """Reads the command line, does what it says, and returns the exit code."""
+    try:
+        app(prog_name="svir")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    *,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        write(sys.stdout, f"svir {svir.__version__}\n")
+        raise typer.Exit
+
+
+@app.command(epilog=EPILOG)
+def ask(
+    prompt: Annotated[
+        str | None, typer.Argument(help="What to ask; from standard input when left out, or -.")
+    ] = None,
+    *,
+    image: Annotated[
+        list[str] | None, typer.Option("--image", "-i", metavar="PATH", help="An image; repeatable.")
+    ] = None,
+    file: Annotated[
+        list[str] | None,
+        typer.Option("--file", "-f", metavar="PATH", help="A text file, or - for stdin; repeatable."),
+    ] = None,
+    system: Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")] = None,
+    model: Annotated[str, typer.Option("--model", "-m", help="The model's ID: see `svir models`.")] = "",
+    url: Url = None,
+    api_key_env: KeyName = None,
+    allow_http: AllowHttp = False,
+    local: Local = False,
+    gguf: Gguf = None,
+    effort: Annotated[
+        svir.Effort | None, typer.Option("--effort", help="How much the model should reason.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", min=1, help="Most tokens of the answer.")
+    ] = None,
+    json_schema: Annotated[
+        Path | None,
+        typer.Option("--json-schema", metavar="FILE", help="A JSON Schema that the answer must meet."),
+    ] = None,
+    lenient: Annotated[
+        bool, typer.Option("--lenient", help="Read answers that stray from the protocol.")
+    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the server's bytes as they are.")] = False,
+) -> None:
+    """Ask a model, and print its answer as it arrives.
+
+    The answer goes to standard output; reasoning, token counts and errors go to standard error.
+    """
+    question = Question(
+        prompt=prompt,
+        system=system,
+        images=tuple(image or ()),
+        files=tuple(file or ()),
+        effort=effort,
+        max_tokens=max_tokens,
+        json_schema=json_schema,
+        raw=raw,
+    )
+    server = Server(
+        url=url,
+        model=model,
+        api_key_env=api_key_env,
+        allow_http=allow_http,
+        lenient=lenient,
+        local=local,
+        gguf=gguf,
+    )
+    raise typer.Exit(finish(lambda: _commands.ask(question, server)))
+
+
+@app.command(epilog=EPILOG)
+def models(
+    *,
+    url: Url = None,
+    api_key_env: KeyName = None,
+    allow_http: AllowHttp = False,
+    local: Local = False,
+    gguf: Gguf = None,
+) -> None:
+    """List the server's models, one ID a line."""
+    server = Server(url=url, api_key_env=api_key_env, allow_http=allow_http, local=local, gguf=gguf)
+    raise typer.Exit(finish(lambda: _commands.list_models(server)))
+
+
+@app.command(epilog=EPILOG)
+def local(
+    *,
+    gguf: Annotated[
+        Path | None,
+        typer.Option("--gguf", metavar="PATH", help="The model's file; a small one when left out."),
+    ] = None,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="The loopback port; any free one when left out.")
+    ] = 0,
+) -> None:
+    """Keep a local model server running, and print its URL and key."""
+    raise typer.Exit(finish(lambda: _commands.run_local(gguf, port)))

@@ -1,0 +1,336 @@
+"""Whole commands as processes, against a scripted server."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.scripted import HEAD, answer, chunk, reply
+
+USAGE = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
+MODELS = {"data": [{"id": "alpha"}]}
+
+
+def ask(command, server, *args, **more):
+    return command("ask", "--url", server.url, "-m", "m", *args, **more)
+
+
+def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(command, script):
+    server = script(answer("Mean", "dering\x1b[2J.\r\n", usage=USAGE))
+    done = ask(command, server, "Why?")
+    assert done.stdout == b"Meandering\x1b[2J.\r\n"
+    lines = done.stderr.decode().splitlines()
+    assert lines[0].startswith("[finish stop; 5 tokens in; 7 out")
+    assert len(lines) == 1
+    assert done.returncode == 0
+
+
+def test_every_option_is_in_the_request(command, script, tmp_path):
+    server = script(answer("{}"))
+    (tmp_path / "notes.txt").write_text("some notes")
+    (tmp_path / "dot.png").write_bytes(b"\x89PNG")
+    (tmp_path / "form.json").write_text('{"type": "object"}')
+    ask(
+        command,
+        server,
+        *("-s", "be brief", "--effort", "low", "--max-tokens", "9", "--api-key-env", "MY_KEY"),
+        *("-f", str(tmp_path / "notes.txt"), "-i", str(tmp_path / "dot.png")),
+        *("--json-schema", str(tmp_path / "form.json"), "Why?"),
+        MY_KEY="sesame",
+    )
+    (asked,) = server.asked
+    assert asked.line == "POST /v1/chat/completions HTTP/1.1"
+    assert asked.headers["authorization"] == "Bearer sesame"
+    body = asked.json
+    assert body["model"] == "m"
+    assert body["reasoning_effort"] == "low"
+    assert body["max_tokens"] == 9
+    assert body["response_format"]["json_schema"]["name"] == "form"
+    system, user = body["messages"]
+    assert system == {"role": "system", "content": "be brief"}
+    text, image = user["content"]
+    assert text["text"].startswith("Why?")
+    assert "some notes" in text["text"]
+    assert image["image_url"]["url"].startswith("data:image/png;base64,")
+
+
+def test_the_url_may_come_from_the_environment_and_the_prompt_from_standard_input(command, script):
+    server = script(answer("so"))
+    done = command("ask", "-m", "m", stdin=b"Why?", SVIR_URL=server.url)
+    assert (done.stdout, done.returncode) == (b"so", 0)
+    assert server.asked[0].json["messages"] == [{"role": "user", "content": "Why?"}]
+    assert "authorization" not in server.asked[0].headers
+
+
+def test_the_only_model_of_a_server_need_not_be_named(command, script):
+    server = script(reply("200 OK", MODELS), answer("so"))
+    done = command("ask", "--url", server.url, "Why?")
+    assert (done.stdout, done.returncode) == (b"so", 0)
+    assert server.asked[1].json["model"] == "alpha"
+
+
+@pytest.mark.parametrize(
+    ("listed", "said"),
+    [([], b"lists no model"), (["a", "b"], b"has 2 models: choose with --model ID (a, b)")],
+)
+def test_a_model_must_be_named_when_there_is_a_choice(command, script, listed, said):
+    server = script(reply("200 OK", {"data": [{"id": name} for name in listed]}))
+    done = command("ask", "--url", server.url, "Why?")
+    assert said in done.stderr
+    assert done.returncode == 22
+
+
+def test_reasoning_goes_to_standard_error(command, script):
+    server = script(answer("so", deltas=({"reasoning_content": "let me see"},)))
+    done = ask(command, server, "Why?")
+    assert done.stdout == b"so"
+    assert done.stderr.startswith(b"let me see\n[finish stop")
+
+
+def test_an_answer_appears_as_it_arrives(environment, script):
+    go_on = None
+
+    def slowly(connection):
+        connection.sendall(HEAD + chunk({"content": "first"}))
+        go_on.wait(20)
+        connection.sendall(chunk({"content": ", second"}, "stop") + b"data: [DONE]\n\n")
+
+    import threading
+
+    go_on = threading.Event()
+    server = script(slowly)
+    with running(environment, server) as child:
+        assert os.read(child.stdout.fileno(), 100) == b"first"
+        go_on.set()
+        assert child.communicate(timeout=20)[0] == b", second"
+        assert child.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("finish", "said"),
+    [("length", b"it is not whole"), ("content_filter", b"do not use"), ("stop", b"")],
+)
+def test_how_an_answer_ended_is_said(command, script, finish, said):
+    server = script(answer("so", finish=finish))
+    done = ask(command, server, "Why?")
+    assert f"[finish {finish}; no token counts sent".encode() in done.stderr
+    assert said in done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("response", "code", "said"),
+    [
+        (reply("401 Unauthorized", {"error": {"message": "no key"}}), 14, b'The server says: "no key"'),
+        (reply("429 Too Many Requests", {}), 12, b"Wait a while"),
+        (reply("503 Service Unavailable", {}), 10, b"HTTP 503"),
+        (reply("504 Gateway Timeout", {}), 11, b"HTTP 504"),
+        (
+            reply("400 Bad Request", {"error": {"code": "context_length_exceeded", "message": "too long"}}),
+            15,
+            b"Shorten",
+        ),
+        (reply("400 Bad Request", {"error": {"code": "content_filter"}}), 16, b"filter"),
+        (reply("200 OK", {"choices": []}), 19, b"not supported"),
+        (HEAD + b"data: {}\n\n", 17, b"--lenient"),
+        (HEAD + b'data: {"error": {"message": "out of memory"}}\n\n', 18, b'"out of memory"'),
+        (HEAD + chunk({"content": "half"}), 13, b"not the whole answer"),
+        (HEAD + b"data: " + b"x" * 300_000, 20, b"--raw"),
+    ],
+    ids=lambda value: str(value) if isinstance(value, int) else "",
+)
+def test_every_kind_of_failure_has_its_code_and_two_lines(command, script, response, code, said):
+    server = script(response)
+    done = ask(command, server, "Why?")
+    assert done.returncode == code, done
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+    assert b"Traceback" not in done.stderr
+
+
+def test_what_came_before_a_failure_is_printed(command, script):
+    server = script(HEAD + chunk({"content": "half"}))
+    assert ask(command, server, "Why?").stdout == b"half"
+
+
+def test_no_server_at_all_is_a_transport_failure(command):
+    done = command("ask", "--url", "http://127.0.0.1:9", "-m", "m", "Why?")
+    assert done.returncode == 10
+    assert b"Does the server run" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["ask", "Why?"], b"no server: give --url URL, set SVIR_URL, or try --local"),
+        (["models"], b"no server"),
+        (["ask", "--url", "http://192.0.2.1", "-m", "m", "Why?"], b"--allow-http"),
+        (["ask", "--url", "ftp://x", "-m", "m", "Why?"], b"http://"),
+        (
+            ["ask", "--url", "http://127.0.0.1:9", "-m", "m", "--api-key-env", "SVIR_NONE", "Why?"],
+            b"SVIR_NONE",
+        ),
+        (["ask", "--url", "http://127.0.0.1:9", "-m", "m"], b"no prompt"),
+        (
+            ["ask", "--url", "http://127.0.0.1:9", "-m", "m", "--json-schema", "none.json", "Why?"],
+            b"none.json",
+        ),
+    ],
+    ids=["no url", "no url for models", "plain http", "scheme", "no key", "no prompt", "no schema"],
+)
+def test_what_is_put_together_wrongly_is_told(command, args, said):
+    done = command(*args)
+    assert done.returncode == 22
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_an_attachment_that_cannot_be_read_is_told_by_its_own_name(command):
+    done = command("ask", "--url", "http://127.0.0.1:9", "-m", "m", "-f", "/nowhere/none.txt", "Why?")
+    assert done.returncode == 21
+    assert b"none.txt" in done.stderr
+    assert b"/nowhere" not in done.stderr
+
+
+def test_wrong_usage_has_code_2(command):
+    assert command("ask", "--no-such-option").returncode == 2
+    assert command("ask", "--max-tokens", "0", "Why?").returncode == 2
+    assert command("ask", "--effort", "huge", "Why?").returncode == 2
+    assert command("nonsense").returncode == 2
+
+
+def test_lenient_reads_what_strict_refuses(command, script):
+    stray = answer("so", deltas=({"surprise": 1},))
+    server = script(stray, stray)
+    assert ask(command, server, "Why?").returncode == 19
+    assert ask(command, server, "--lenient", "Why?").stdout == b"so"
+
+
+def test_raw_prints_the_servers_bytes(command, script):
+    response = answer("so", usage=USAGE)
+    server = script(response)
+    done = ask(command, server, "--raw", "Why?")
+    assert done.stdout == response.partition(b"\r\n\r\n")[2]
+    assert (done.stderr, done.returncode) == (b"", 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "code"), [('{"a": 1}', "stop", 0), ("so", "stop", 23), ('{"a": 1}', "length", 23)]
+)
+def test_an_answer_to_a_schema_must_be_whole_and_json(command, script, tmp_path, text, finish, code):
+    (tmp_path / "s.json").write_text("{}")
+    server = script(answer(text, finish=finish))
+    done = ask(command, server, "--json-schema", str(tmp_path / "s.json"), "Why?")
+    assert done.stdout == text.encode()
+    assert done.returncode == code
+
+
+def test_models_are_listed_one_a_line(command, script):
+    server = script(reply("200 OK", {"data": [{"id": "alpha"}, {"id": "beta", "name": "Beta"}]}))
+    done = command("models", "--url", server.url)
+    assert (done.stdout, done.stderr, done.returncode) == (b"alpha\nbeta\n", b"", 0)
+
+
+def running(environment, server, **more) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "svir", "ask", "--url", server.url, "-m", "m", "Why?"],
+        env=environment,
+        **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **more},
+    )
+
+
+def test_ctrl_c_closes_the_connection_and_says_so(environment, script):
+    server = script(None)
+    server.responses[0] = lambda connection: (
+        connection.sendall(HEAD + chunk({"content": "first"})),
+        server.await_close(connection),
+    )
+    with running(environment, server) as child:
+        assert os.read(child.stdout.fileno(), 100) == b"first"
+        child.send_signal(signal.SIGINT)
+        assert server.closed_by_client.wait(10)
+        _, said = child.communicate(timeout=20)
+    assert said == b"svir: interrupted: the connection is closed, the answer is not whole\n"
+    assert child.returncode == 130
+
+
+def test_a_reader_that_goes_away_ends_the_command_quietly(environment, script):
+    server = script(None)
+
+    def endless(connection):
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            connection.sendall(HEAD)
+            while True:
+                connection.sendall(chunk({"content": "more " * 1000}))
+        server.closed_by_client.set()
+
+    server.responses[0] = endless
+    with running(environment, server) as child:
+        assert os.read(child.stdout.fileno(), 4) == b"more"
+        child.stdout.close()
+        assert child.wait(20) == 141
+        assert child.stderr.read() == b""
+    assert server.closed_by_client.wait(10)
+
+
+def test_a_terminal_shows_no_control_characters_of_the_model(environment, script):
+    server = script(answer("\x1b]0;x\x07so\x9b2J"))
+    ours, theirs = pty.openpty()
+    with running(environment, server, stdout=theirs, stderr=theirs) as child:
+        os.close(theirs)
+        shown = b""
+        while select.select([ours], [], [], 20)[0]:
+            try:
+                shown += os.read(ours, 4096)
+            except OSError:  # the other end is closed
+                break
+        assert child.wait(20) == 0
+    os.close(ours)
+    assert shown.decode().splitlines()[0] == "]0;xso2J"
+    assert "\x1b" not in shown.decode()
+
+
+def test_the_help_is_there_and_names_the_exit_codes(command):
+    done = command("ask", "--help", COLUMNS="1000")
+    assert done.returncode == 0
+    assert b"130 interrupted" in done.stdout
+    assert command("--version").stdout.startswith(b"svir ")
+
+
+def test_importing_svir_imports_nothing_of_the_command_line(command, environment):
+    heavy = ("typer", "rich", "svir.cli", "h11", "ssl")
+    code = f"import sys, svir; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
+
+
+@pytest.mark.parametrize("name", ["typer", "rich"])
+def test_a_missing_extra_is_one_line_with_the_command(environment, name):
+    code = (
+        "import importlib.util, svir.cli\n"
+        "find = importlib.util.find_spec\n"
+        f"importlib.util.find_spec = lambda wanted: None if wanted == {name!r} else find(wanted)\n"
+        "svir.cli.main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    assert done.returncode == 22
+    assert done.stderr == f"svir: {name} is missing, install it with: pip install 'svir[cli]'\n".encode()
+
+
+def test_json_is_what_the_server_was_asked_with(command, script):
+    """The body has nothing that was not asked for, but for the token counts (D21)."""
+    server = script(answer("so"))
+    ask(command, server, "Why?")
+    assert json.loads(server.asked[0].body) == {
+        "model": "m",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [{"role": "user", "content": "Why?"}],
+    }
