@@ -17,7 +17,7 @@ from svir import (
     ToolResult,
 )
 from svir.openai.chat._encoder import OPTIONAL_FIELDS, Encoder
-from svir.types import BytesSource, PathSource
+from svir.types import BytesSource, PathSource, UrlSource
 
 # Names in the notation -> names of the request, where a value needs no translation.
 SAME = {"max_tokens": "max_tokens", "temperature": "temperature", "reasoning_effort": "effort"}
@@ -87,4 +87,7 @@ def part_of(part, attachments):
 
 
 def _source(given):
-    return BytesSource(given["bytes"]) if "bytes" in given else PathSource(given["path"])
+    for key, kind in {"url": UrlSource, "bytes": BytesSource, "path": PathSource}.items():
+        if key in given:
+            return kind(given[key])
+    raise ValueError("an attachment without a source")
