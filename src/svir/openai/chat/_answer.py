@@ -1,0 +1,290 @@
+"""What the chunks of one answer add up to, and when that is a contradiction.
+
+1. ``apply`` judges a whole chunk before any of it counts: a chunk contributes all of its events or none.
+2. The order within a chunk: ``reasoning_content``, ``reasoning``, text, refusal, pieces of calls.
+3. Nothing is executable before ``complete``: calls exist there only, and only when the answer is whole (D5).
+4. What is kept is written to buffers that grow in place, so that each piece costs the same at any length.
+"""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from svir.codec._fault import Fault
+from svir.codec._json import is_array, is_object
+from svir.codec._think import ThinkSplitter
+from svir.errors import Partial, ProtocolError, TruncatedStreamError, UnsupportedError
+from svir.openai.chat._calls import Calls
+from svir.types import (
+    Completion,
+    FinishReason,
+    Reasoning,
+    ReasoningDelta,
+    TextDelta,
+    Timing,
+    ToolCall,
+    Usage,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from svir.codec._options import Mode, Think
+    from svir.openai.chat._wire import Choice, Chunk, Delta, WireUsage
+    from svir.types import Event, ReasoningSource
+
+__all__ = ["Answer"]
+
+
+class Answer:
+    """One answer as far as it came.
+
+    The attributes without an underscore are read and written by the fast path (``_fast.py``) as well.
+    """
+
+    def __init__(self, mode: Mode, tool_calls: int, think: Think, clock: Callable[[], float]) -> None:
+        self._strict = mode == "strict"
+        self._clock = clock
+        self._started = clock()
+        self._first: float | None = None
+        self._last = self._started
+        self.visible = False  # whether a visible token came since the last look at the clock
+        self.splitter = ThinkSplitter() if think == "split" else None
+        self.text = StringIO()
+        self.reasoning: dict[ReasoningSource, StringIO] = {}
+        self.calls = Calls(tool_calls)
+        self.id: str | None = None  # as first sent, for comparing
+        self.model: str | None = None
+        self._response_id: str | None = None  # the first that is not empty
+        self._model_name: str | None = None
+        self.index: int | None = None  # of the one choice that is read
+        self.finish: str | None = None
+        self.refused = False
+        self._blocked = False
+        self._content = False
+        self._usage: WireUsage | None = None
+
+    def apply(self, chunk: Chunk, events: list[Event]) -> None:
+        """Takes a chunk and appends its events.
+
+        Raises:
+            Fault: It contradicts what came before; then nothing of it was taken.
+        """
+        index = chunk.choices[0].index if self.index is None and chunk.choices else self.index
+        chosen = [choice for choice in chunk.choices if choice.index == index]
+        choice = chosen[0] if chosen else None
+        if len(chosen) > 1:
+            raise Fault(ProtocolError, "the same choice twice in one chunk")
+        annotation = choice is not None and choice.delta is None
+        if not annotation:  # D35: an annotation's empty id and model are not the answer's
+            self._check_names(chunk)
+        self._check_usage(chunk)
+        if choice is not None:
+            self._check_choice(choice)
+        # From here on nothing fails.
+        self.index = index
+        if not annotation:
+            self._take_names(chunk)
+        self._usage = chunk.usage or self._usage
+        if choice is not None:
+            self._take_choice(choice, events)
+
+    def _check_names(self, chunk: Chunk) -> None:
+        if not self._strict:
+            return
+        for key, new, known in (("id", chunk.id, self.id), ("model", chunk.model, self.model)):
+            if new is not None and known is not None and new != known:
+                raise Fault(ProtocolError, f"the {key} of the answer changes", "mode='lenient' ignores it")
+
+    def _take_names(self, chunk: Chunk) -> None:
+        if self.id is None:
+            self.id = chunk.id
+        if self.model is None:
+            self.model = chunk.model
+        self._response_id = self._response_id or chunk.id
+        self._model_name = self._model_name or chunk.model
+
+    def _check_usage(self, chunk: Chunk) -> None:
+        if not self._strict:
+            return
+        if chunk.usage is not None and self._usage is not None:
+            raise Fault(ProtocolError, "usage is reported twice", "mode='lenient' takes the last")
+        told = self._usage is not None or chunk.usage is not None
+        if not chunk.choices and not (self.finish and told):
+            what = "a chunk without choices that does not bring usage after the finish reason"
+            raise Fault(ProtocolError, what, "mode='lenient' ignores it")
+
+    def _check_choice(self, choice: Choice) -> None:
+        delta = choice.delta
+        if delta is not None:
+            if self.finish and _brings_something(delta):
+                raise Fault(UnsupportedError, "content after the finish reason")  # D35
+            if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
+                raise Fault(ProtocolError, "both content and a refusal in one answer")  # D42
+            if delta.tool_calls:
+                self.calls.check(delta.tool_calls)
+        new, known = choice.finish_reason, self.finish
+        if new and known and new not in {known, "content_filter"}:
+            raise Fault(ProtocolError, "a second finish reason that contradicts the first")
+
+    def _take_choice(self, choice: Choice, events: list[Event]) -> None:
+        if choice.content_filter_results and _blocks(choice.content_filter_results):
+            self._blocked = True  # D35: a verdict alone does not end the answer
+        if choice.delta is not None:
+            self._take_delta(choice.delta, events)
+        self.finish = choice.finish_reason or self.finish
+
+    def _take_delta(self, delta: Delta, events: list[Event]) -> None:
+        if delta.reasoning_content:
+            self.add_reasoning("reasoning_content", delta.reasoning_content, events)
+        # D43: the same text under both keys is one piece.
+        if delta.reasoning and delta.reasoning != delta.reasoning_content:
+            self.add_reasoning("reasoning", delta.reasoning, events)
+        if delta.content:
+            self._content = True
+            self.add_content(delta.content, events)
+        if delta.refusal:
+            self.refused = True  # D42: it is the answer's text, and no think tags are looked for
+            self.add_text(delta.refusal, events)
+        if delta.tool_calls:
+            self.calls.add(delta.tool_calls, events)
+
+    def add_content(self, content: str, events: list[Event]) -> None:
+        """Takes content, which may hold think tags."""
+        if self.splitter is None:
+            self.add_text(content, events)
+        else:
+            self._add_pieces(self.splitter.feed(content), events)
+
+    def add_text(self, text: str, events: list[Event]) -> None:
+        """Takes text of the answer."""
+        self.visible = True
+        self.text.write(text)
+        events.append(TextDelta(text))
+
+    def add_reasoning(self, source: ReasoningSource, text: str, events: list[Event]) -> None:
+        """Takes reasoning."""
+        self.visible = True
+        self.buffer(source).write(text)
+        events.append(ReasoningDelta(source, text))
+
+    def buffer(self, source: ReasoningSource) -> StringIO:
+        """Where reasoning of a source is kept; sources stay in the order they first appeared."""
+        if (buffer := self.reasoning.get(source)) is None:
+            buffer = self.reasoning[source] = StringIO()
+        return buffer
+
+    def _add_pieces(self, pieces: list[tuple[bool, str]], events: list[Event]) -> None:
+        for inside, piece in pieces:
+            if inside:
+                self.add_reasoning("think", piece, events)
+            else:
+                self.add_text(piece, events)
+
+    def flush(self, events: list[Event]) -> None:
+        """Hands out a held-back tail that never became a think tag."""
+        if self.splitter is not None:
+            self._add_pieces(self.splitter.flush(), events)
+
+    def partial(self) -> Partial:
+        """What came so far; a held-back tail is what the text around it is."""
+        text = self.text.getvalue()
+        reasoning = "".join(buffer.getvalue() for buffer in self.reasoning.values())
+        if self.splitter is not None and self.splitter.held:
+            if self.splitter.inside:
+                reasoning += self.splitter.held
+            else:
+                text += self.splitter.held
+        return Partial(text, reasoning)
+
+    def stamp(self) -> None:
+        """Notes the time of visible tokens (P7)."""
+        self.visible = False
+        self._last = self._clock()
+        if self._first is None:
+            self._first = self._last
+
+    def complete(self, request_id: str | None, dropped: tuple[str, ...]) -> Completion:
+        """The answer, after ``[DONE]``.
+
+        Raises:
+            Fault: It is not whole, or contradicts itself.
+        """
+        if self.finish is None:
+            raise Fault(TruncatedStreamError, "[DONE] came without a finish reason")
+        calls = self.calls.finish()
+        finish = self._finish_reason(calls)
+        if self.visible:
+            self.stamp()
+        # A call that the length limit cut can look whole: it is never among those to answer.
+        cut = finish is FinishReason.LENGTH
+        return Completion(
+            finish,
+            self.text.getvalue(),
+            reasoning=tuple(
+                Reasoning(source, buffer.getvalue()) for source, buffer in self.reasoning.items()
+            ),
+            calls=() if cut else calls,
+            cut_calls=calls if cut else (),
+            usage=None if self._usage is None else _usage(self._usage),
+            timing=self._timing(),
+            response_id=self._response_id or None,
+            model=self._model_name or None,
+            raw_finish=self.finish,
+            request_id=request_id,
+            dropped=dropped,
+        )
+
+    def _finish_reason(self, calls: tuple[ToolCall, ...]) -> FinishReason:
+        """Where a finish reason is decided.
+
+        A blocked answer is blocked whatever the model said (D35); a refusal is one whether the model stopped
+        or was cut (D42); an answer of calls is one also when the server calls it ``stop`` (D45).
+        """
+        blocked = self._blocked or self.finish == "content_filter"
+        if calls and self.refused:
+            raise Fault(ProtocolError, "both tool calls and a refusal in one answer")  # D42
+        if calls and blocked:
+            raise Fault(ProtocolError, "tool calls in an answer that the content filter blocked")  # D35
+        if self.finish == "tool_calls" and not calls:
+            raise Fault(ProtocolError, "the finish reason tool_calls without tool calls")
+        if blocked:
+            return FinishReason.CONTENT_FILTER
+        if self.refused:
+            return FinishReason.REFUSAL
+        if self.finish == "length":
+            return FinishReason.LENGTH
+        return FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+
+    def _timing(self) -> Timing | None:
+        if self._first is None:
+            return None
+        return Timing(round((self._first - self._started) * 1000), round((self._last - self._started) * 1000))
+
+
+def _brings_something(delta: Delta) -> bool:
+    """Whether a delta is content; an empty one, or a repeated role, is not."""
+    texts = (delta.content, delta.reasoning_content, delta.reasoning, delta.refusal)
+    return any(texts) or bool(delta.tool_calls)
+
+
+def _blocks(results: dict[str, Any]) -> bool:
+    """Whether a filter's verdict blocks: ``filtered`` does, ``detected`` alone does not (D35)."""
+    for verdict in results.values():
+        verdicts: list[Any] = verdict if is_array(verdict) else [verdict]
+        for one in verdicts:
+            if is_object(one) and one.get("filtered") is True:
+                return True
+    return False
+
+
+def _usage(told: WireUsage) -> Usage:
+    output, prompt = told.completion_tokens_details, told.prompt_tokens_details
+    return Usage(
+        told.prompt_tokens,
+        told.completion_tokens,
+        told.total_tokens,
+        None if output is None else output.reasoning_tokens,
+        None if prompt is None else prompt.cached_tokens,
+    )

@@ -1,0 +1,115 @@
+"""Tool calls out of the pieces they arrive in.
+
+1. A piece belongs to the call of its index, and calls may interleave (P6).
+2. An id may repeat, not change (P10). An empty id or name counts as not sent.
+3. A name may come in pieces. A piece that equals the whole name so far repeats it, since some servers send
+   the head of a call with every piece.
+4. What cannot be answered is no call: at the end every index from 0 on has an id of its own, and a name.
+5. ``check`` judges the pieces of a chunk before ``add`` takes them: a bad chunk leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from svir.codec._fault import Fault
+from svir.errors import ProtocolError
+from svir.openai.chat._read import over_calls
+from svir.types import ToolCall, ToolCallDelta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from svir.openai.chat._wire import Piece
+    from svir.types import Event
+
+__all__ = ["Calls"]
+
+
+class _Call:
+    __slots__ = ("_length", "_name", "arguments", "id")
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.arguments = StringIO()
+        self._name: list[str] = []
+        self._length = 0
+
+    @property
+    def name(self) -> str:
+        if len(self._name) > 1:
+            self._name = ["".join(self._name)]
+        return self._name[0] if self._name else ""
+
+    def add_name(self, piece: str) -> str | None:
+        """Takes a piece of the name; None when it adds nothing."""
+        # The lengths are compared first, so that many pieces are not joined for each.
+        if not piece or (len(piece) == self._length and piece == self.name):
+            return None
+        self._name.append(piece)
+        self._length += len(piece)
+        return piece
+
+
+class Calls:
+    """The calls of one answer.
+
+    Args:
+        limit: How many there may be; counted by index.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._calls: dict[int, _Call] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._calls)
+
+    def check(self, pieces: Iterable[Piece]) -> None:
+        """Raises ``Fault`` when a piece is beyond the limit, or gives a call another id."""
+        fresh: dict[int, str] = {}
+        for piece in pieces:
+            if piece.index >= self._limit:
+                raise over_calls(self._limit)
+            if piece.id:
+                call = self._calls.get(piece.index)
+                known = (call.id if call else "") or fresh.setdefault(piece.index, piece.id)
+                if known != piece.id:
+                    raise Fault(ProtocolError, "a tool call whose id changes")
+
+    def add(self, pieces: Iterable[Piece], events: list[Event]) -> None:
+        """Takes the pieces, and appends an event for each that brings something."""
+        for piece in pieces:
+            call = self._calls.get(piece.index)
+            if call is None:
+                call = self._calls[piece.index] = _Call()
+            new_id = None
+            if piece.id and not call.id:
+                new_id = call.id = piece.id
+            name, arguments = None, ""
+            if (function := piece.function) is not None:
+                if function.name:
+                    name = call.add_name(function.name)
+                if function.arguments:
+                    arguments = function.arguments
+                    call.arguments.write(arguments)
+            if new_id or name or arguments:
+                events.append(ToolCallDelta(piece.index, new_id, name, arguments))
+
+    def finish(self) -> tuple[ToolCall, ...]:
+        """The calls in the order of their indices.
+
+        Raises:
+            Fault: One of them could not be answered.
+        """
+        calls = [
+            ToolCall(call.id, call.name, call.arguments.getvalue()) for _, call in sorted(self._calls.items())
+        ]
+        if self._calls and max(self._calls) != len(calls) - 1:
+            raise Fault(ProtocolError, "tool calls with a gap between their indices")
+        if not all(call.id and call.name for call in calls):
+            raise Fault(ProtocolError, "a tool call without an id or a name")
+        if len({call.id for call in calls}) != len(calls):
+            raise Fault(ProtocolError, "two tool calls with the same id")
+        return tuple(calls)

@@ -1,0 +1,261 @@
+"""The decoder of Chat Completions streams: bytes in, events out, no I/O.
+
+1. Bytes are framed (``codec/_sse.py``), an event's data is read as a chunk (``_read.py``), and the chunk is
+   applied to the answer (``_answer.py``).
+2. Plain events, which are nearly all of them, take a shortcut (``_fast.py``) that decides nothing by itself.
+3. An error comes after every event decoded before it, and stays (P9): a failed decoder cannot look like one
+   that simply ended.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from svir.codec._fault import Fault
+from svir.codec._json import is_object, parse
+from svir.codec._options import Limits, Mode, Think, check_mode, check_think
+from svir.codec._sse import Frame, Framing
+from svir.errors import (
+    ContextOverflowError,
+    Partial,
+    ProtocolError,
+    ResponseLimitError,
+    ServerError,
+    TruncatedStreamError,
+    UnsupportedError,
+)
+from svir.openai.chat._answer import Answer
+from svir.openai.chat._failures import describe, error_in
+from svir.openai.chat._read import ChunkReader
+from svir.types import Completed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from svir.codec._api import Failure
+    from svir.errors import Error
+    from svir.types import Event
+
+__all__ = ["Decoder"]
+
+BLOCK = 32 * 1024
+"""Bytes looked at together. It bounds what one look costs, and so keeps the whole linear."""
+
+
+class Decoder:
+    r"""Reads one answer.
+
+    Args:
+        mode: ``strict`` (the default) refuses what the protocol does not know; ``lenient`` skips it where the
+            answer cannot become wrong by that (D3, P8).
+        limits: What the answer may cost.
+        think: ``split`` takes ``<think>...</think>`` out of the text as reasoning (D23).
+        clock: Seconds; for the completion's timing, counted from the making of the decoder (P7).
+        request_id: Goes into the completion and into errors.
+        dropped: Goes into the completion: optional fields that the request was sent without (D11).
+
+    Example:
+        >>> from svir.openai.chat import Decoder
+        >>> decoder = Decoder()
+        >>> chunk = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n'
+        >>> list(decoder.push(chunk))
+        [TextDelta(text='Hi')]
+        >>> [done] = decoder.push(b"data: [DONE]\n\n")
+        >>> done.completion.finish, done.completion.text
+        (<FinishReason.STOP: 'stop'>, 'Hi')
+        >>> decoder.finish()
+    """
+
+    def __init__(
+        self,
+        mode: Mode = "strict",
+        *,
+        limits: Limits = Limits(),  # noqa: B008 (frozen)
+        think: Think = "split",
+        clock: Callable[[], float] = time.monotonic,
+        request_id: str | None = None,
+        dropped: tuple[str, ...] = (),
+    ) -> None:
+        check_mode(mode)
+        check_think(think)
+        self._strict = mode == "strict"
+        self._wire_left = limits.wire_bytes
+        self._limits = limits
+        self._request_id = request_id
+        self._dropped = dropped
+        self._framing = Framing(mode, limits.event_bytes)
+        self._reader = ChunkReader(mode, limits.tool_calls)
+        self._answer = Answer(mode, limits.tool_calls, think, clock)
+        self._number = 0  # of events
+        self._done = False
+        self._error: Error | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the answer is whole: ``Completed`` was decoded."""
+        return self._done
+
+    @property
+    def partial(self) -> Partial:
+        """What was decoded so far: text and reasoning, never calls (D5)."""
+        return self._answer.partial()
+
+    def push(self, data: bytes) -> Iterator[Event]:
+        """Decodes bytes at once.
+
+        Args:
+            data: The next bytes, cut anywhere; empty is fine.
+
+        Returns:
+            The events they completed, in wire order. If the bytes also brought an error, the iterator raises
+            it after them. After ``Completed`` nothing more is read, and there are no events.
+
+        Raises:
+            svir.Error: The one of an earlier push, which every later call raises again.
+        """
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        events: list[Event] = []
+        if self._done:
+            return iter(events)
+        try:
+            self._push(data, events)
+        except Fault as fault:
+            stopped = fault
+        else:
+            if self._answer.visible:
+                self._answer.stamp()
+            return iter(events)
+        self._answer.flush(events)  # what was held back comes before the error
+        self._error = self._make_error(stopped)
+        return _EventsThenError(events, self._error)
+
+    def finish(self) -> None:
+        """Ends the input.
+
+        Raises:
+            svir.TruncatedStreamError: The answer is not whole: no finish reason, or no ``[DONE]``.
+            svir.Error: The one of an earlier push.
+        """
+        if self._error is None and not self._done:
+            what = "the stream ended before " + ("[DONE]" if self._answer.finish else "a finish reason")
+            self._error = self._make_error(Fault(TruncatedStreamError, what, at=self._framing.offset))
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+
+    def _make_error(self, fault: Fault) -> Error:
+        error = fault.error(self._number, self._framing.event_at)
+        error.request_id = self._request_id
+        error.partial = self._answer.partial()
+        return error
+
+    def _push(self, data: bytes, events: list[Event]) -> None:
+        if len(data) > BLOCK:
+            for start in range(0, len(data), BLOCK):
+                if not self._done:
+                    self._push(data[start : start + BLOCK], events)
+            return
+        left = self._wire_left = self._wire_left - len(data)
+        self._decode(data if left >= 0 else data[:left], events)
+        if left < 0 and not self._done:
+            raise Fault(
+                ResponseLimitError,
+                f"a response of more than {self._limits.wire_bytes} bytes",
+                "Limits(wire_bytes=...) allows more",
+                at=self._limits.wire_bytes,
+            )
+
+    def _decode(self, data: bytes, events: list[Event]) -> None:
+        framing = self._framing
+        if framing.keep(data):
+            return
+        data = framing.take(data)
+        pos = 0
+        while pos < len(data):
+            frame, pos = framing.next(data, pos)
+            if frame is not None:
+                self._number += 1
+                self._take(frame, events)
+                if self._done:
+                    return
+
+    def _take(self, frame: Frame, events: list[Event]) -> None:
+        """Reads one event by every rule."""
+        if frame.type == b"error":  # D29: whatever its data
+            self._fail(describe(frame.data or b""), frame.at)
+        if frame.type not in {b"", b"message"}:
+            self._skip(UnsupportedError, "an unknown event type", frame.at)
+            return
+        data = (frame.data or b"").strip()
+        if data == b"[DONE]":
+            self._complete(frame.at, events)
+            return
+        if frame.data is None:
+            return
+        try:
+            value = parse(data, strict=self._strict)
+        except ValueError:
+            value = None
+            readable = False
+        except Fault as fault:
+            fault.at = frame.at
+            raise
+        else:
+            readable = True
+        if (failure := error_in(value)) is not None:
+            self._fail(failure, frame.at)
+        if not readable or not is_object(value):
+            self._skip(ProtocolError, "data that is no JSON object", frame.at)
+            return
+        try:
+            chunk = self._reader.read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
+            if chunk is not None:
+                self._answer.apply(chunk, events)
+        except Fault as fault:
+            fault.at = frame.at
+            raise
+
+    def _skip(self, kind: type[ProtocolError | UnsupportedError], what: str, at: int) -> None:
+        if self._strict:
+            raise Fault(kind, what, "mode='lenient' skips it", at=at)
+
+    def _fail(self, failure: Failure, at: int) -> None:
+        """D29, D30: the server's own failure inside the stream."""
+        overflow = failure.meaning == "context_overflow"
+        raise Fault(
+            ContextOverflowError if overflow else ServerError,
+            "an error inside the stream",
+            at=at,
+            code=failure.code,
+            server_message=failure.message,
+        )
+
+    def _complete(self, at: int, events: list[Event]) -> None:
+        """``[DONE]``: the answer is whole, or never will be (D5)."""
+        self._answer.flush(events)
+        try:
+            completion = self._answer.complete(self._request_id, self._dropped)
+        except Fault as fault:
+            fault.at = at
+            raise
+        events.append(Completed(completion))
+        self._done = True
+
+
+class _EventsThenError:
+    """Hands out events, then raises; and raises again when asked again."""
+
+    __slots__ = ("_error", "_events")
+
+    def __init__(self, events: list[Event], error: Error) -> None:
+        self._events = iter(events)
+        self._error = error
+
+    def __iter__(self) -> Iterator[Event]:
+        return self
+
+    def __next__(self) -> Event:
+        for event in self._events:
+            return event
+        raise self._error.with_traceback(None)
