@@ -1,0 +1,52 @@
+"""How it travels: the seam to HTTP, and the backends behind it.
+
+``Backend`` and ``AsyncBackend`` are all that svir asks of HTTP; ``Http11Backend`` and ``AsyncHttp11Backend``
+are the built-in ones: HTTP/1.1 over h11, with svir's own sockets and list of idle connections. Nothing here
+knows a wire API.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from svir.http._builtin import AsyncHttp11Backend, Http11Backend
+    from svir.http._seam import (
+        AsyncBackend,
+        AsyncHttpResponse,
+        Backend,
+        Headers,
+        HttpRequest,
+        HttpResponse,
+        Origin,
+        Secret,
+    )
+
+__all__ = [
+    "AsyncBackend",
+    "AsyncHttp11Backend",
+    "AsyncHttpResponse",
+    "Backend",
+    "Headers",
+    "Http11Backend",
+    "HttpRequest",
+    "HttpResponse",
+    "Origin",
+    "Secret",
+]
+
+_BUILTIN = {"AsyncHttp11Backend", "Http11Backend"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module("svir.http._builtin" if name in _BUILTIN else "svir.http._seam")
+    value: object = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

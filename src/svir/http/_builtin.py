@@ -1,0 +1,239 @@
+"""The built-in backends: HTTP/1.1 over sockets, under no event loop, asyncio or trio.
+
+Both are one engine in two colours: the engine's coroutines never suspend on the blocking face, where they are
+run to their end on the spot. What costs time to import (h11, ssl, socket, a loop) is imported at the first
+request.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+from svir.errors import ConfigError
+
+if TYPE_CHECKING:
+    import os
+    import ssl
+    from collections.abc import Callable, Coroutine
+
+    from svir.http._engine import Engine
+    from svir.http._pool import Pool
+    from svir.http._roundtrip import Roundtrip
+    from svir.http._seam import Headers, HttpRequest
+
+__all__ = ["AsyncHttp11Backend", "AsyncHttp11Response", "Http11Backend", "Http11Response"]
+
+T = TypeVar("T")
+
+_BLOCKING = "blocking"  # the key of the only pool of a blocking backend
+
+
+class _Settings:
+    """What both backends are made with, and the engine made of it at the first request."""
+
+    def __init__(
+        self,
+        *,
+        max_connections: int | None = None,
+        ca_file: str | os.PathLike[str] | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        if max_connections is not None and max_connections < 1:
+            raise ConfigError("max_connections must be at least 1, or None for no limit")
+        if ca_file is not None and ssl_context is not None:
+            raise ConfigError("ca_file and ssl_context exclude each other: load the file into the context")
+        self._max_connections = max_connections
+        self._ca_file = ca_file
+        self._ssl_context = ssl_context
+        self._lock = threading.Lock()
+        self._made: Engine | None = None
+
+    def _engine(self) -> Engine:
+        if self._made is None:
+            from svir.http._engine import Engine
+
+            with self._lock:
+                if self._made is None:
+                    self._made = Engine(self._max_connections, self._ca_file, self._ssl_context)
+        return self._made
+
+    def close(self) -> None:
+        """Shuts every connection, idle or not; readers that wait are woken with ``TransportError``.
+
+        May be called from any thread, more than once, and never waits. A later ``send`` fails in the same
+        way.
+        """
+        self._engine().close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class Http11Response:
+    """A response of ``Http11Backend``; see ``HttpResponse``."""
+
+    __slots__ = ("_run", "_trip", "headers", "status")
+
+    status: int
+    headers: Headers
+
+    def __init__(self, trip: Roundtrip, run: Callable[[Coroutine[object, None, bytes]], bytes]) -> None:
+        self._trip = trip
+        self._run = run
+        self.status = trip.status
+        self.headers = trip.headers
+
+    def read(self, timeout: float | None) -> bytes:
+        """The next bytes of the body, empty at its end; see ``HttpResponse.read``."""
+        return self._run(self._trip.read(timeout))
+
+    def close(self) -> None:
+        """Ends the exchange, from any thread; see ``HttpResponse.close``."""
+        self._trip.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.status}, {self.headers!r})"
+
+
+class AsyncHttp11Response:
+    """A response of ``AsyncHttp11Backend``; see ``AsyncHttpResponse``. It belongs to its event loop."""
+
+    __slots__ = ("_trip", "headers", "status")
+
+    status: int
+    headers: Headers
+
+    def __init__(self, trip: Roundtrip) -> None:
+        self._trip = trip
+        self.status = trip.status
+        self.headers = trip.headers
+
+    async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109 (the seam's contract)
+        """The next bytes of the body, empty at its end; cancelling it shuts the connection."""
+        if not self._trip.network.here():
+            raise ConfigError("a response can only be read under the event loop it was made under")
+        return await self._trip.read(timeout)
+
+    def close(self) -> None:
+        """Ends the exchange by a plain call; see ``HttpResponse.close``."""
+        self._trip.close()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.status}, {self.headers!r})"
+
+
+class Http11Backend(_Settings):
+    """Sends requests over HTTP/1.1, blocking. Threads may share it.
+
+    Connections are kept and used again; at most 64 wait idle, for at most 120 seconds each. No proxy,
+    redirect, cookie or netrc is known here, and no environment variable counts but OpenSSL's own
+    SSL_CERT_FILE and SSL_CERT_DIR. A child process begins with no connections. The time of name lookups and
+    of disk reads is outside the deadlines: Python cannot interrupt them.
+
+    Args:
+        max_connections: Most connections open at once, idle ones included (under each event loop); None: no
+            limit. Waiting for one counts as connecting.
+        ca_file: A PEM file of certificate authorities to trust instead of the system's.
+        ssl_context: A context to use for TLS as it is; it must not negotiate anything but ``http/1.1``.
+
+    Raises:
+        svir.ConfigError: Both ``ca_file`` and ``ssl_context`` were given, or ``max_connections`` is under 1.
+
+    Example:
+        >>> from svir.http import Http11Backend
+        >>> backend = Http11Backend()
+        >>> backend.call(lambda: 1 + 1)
+        2
+        >>> backend.close()
+    """
+
+    def send(
+        self, request: HttpRequest, *, connect: float | None, read: float | None, total: float | None = None
+    ) -> Http11Response:
+        """Sends a request and waits for the response's head; see ``Backend.send``."""
+        from svir.http._net_sync import SyncNetwork, run
+        from svir.http._roundtrip import Deadlines
+
+        engine = self._engine()
+        pool = engine.pool(_BLOCKING, SyncNetwork)
+        deadlines = Deadlines(pool.network.clock, connect, read, total)
+        return Http11Response(run(engine.send(pool, request, deadlines)), run)
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        import time
+
+        time.sleep(max(0.0, seconds))
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Runs something that may block: here, at once."""
+        return function()
+
+
+class AsyncHttp11Backend(_Settings):
+    """Sends requests over HTTP/1.1 under asyncio or trio, whichever is running.
+
+    It may be used from several event loops, at once or one after the other: each has its own connections.
+    Names are looked up, and bodies on disk are read, in worker threads, within the deadlines. Everything else
+    is as with ``Http11Backend``.
+
+    Args:
+        max_connections: Most connections open at once, idle ones included (under each event loop); None: no
+            limit. Waiting for one counts as connecting.
+        ca_file: A PEM file of certificate authorities to trust instead of the system's.
+        ssl_context: A context to use for TLS as it is; it must not negotiate anything but ``http/1.1``.
+
+    Raises:
+        svir.ConfigError: Both ``ca_file`` and ``ssl_context`` were given, or ``max_connections`` is under 1.
+
+    Example:
+        >>> import asyncio
+        >>> from svir.http import AsyncHttp11Backend
+        >>> asyncio.run(AsyncHttp11Backend().call(lambda: 1 + 1))
+        2
+    """
+
+    async def send(
+        self, request: HttpRequest, *, connect: float | None, read: float | None, total: float | None = None
+    ) -> AsyncHttp11Response:
+        """Sends a request and waits for the response's head; cancelling it shuts the connection.
+
+        Raises:
+            svir.ConfigError: No event loop is running, or one that cannot watch sockets.
+        """
+        from svir.http._roundtrip import Deadlines
+
+        pool = self._pool()
+        deadlines = Deadlines(pool.network.clock, connect, read, total)
+        return AsyncHttp11Response(await self._engine().send(pool, request, deadlines))
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits."""
+        await self._pool().network.sleep(max(0.0, seconds))
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Runs something that may block in a worker thread; cancelling it leaves the thread to itself."""
+        outcome: list[T] = []  # what comes back may also be a time-out, which has no place here
+        await self._pool().network.call(lambda: outcome.append(function()))
+        return outcome[0]
+
+    def _pool(self) -> Pool:
+        trio = sys.modules.get("trio")
+        if trio is not None and trio.lowlevel.in_trio_task():
+            from svir.http._net_trio import TrioNetwork
+
+            token = trio.lowlevel.current_trio_token()
+            return self._engine().pool(token, lambda: TrioNetwork(token))
+        import asyncio
+
+        from svir.http._net_asyncio import AsyncioNetwork
+
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            return self._engine().pool(loop, lambda: AsyncioNetwork(loop))
+        raise ConfigError("an asynchronous call needs a running event loop, asyncio's or trio's", unsent=True)

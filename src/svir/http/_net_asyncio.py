@@ -1,0 +1,200 @@
+"""The asyncio face: the loop's own reader and writer callbacks on a non-blocking socket.
+
+1. The attempt is made inside the loop's callback, so that a level-triggered selector never sees the same
+   bytes twice.
+2. The reader stays registered between reads. When data comes while nobody waits, it is taken out: the bytes
+   stay in the kernel, which slows the server down, and the loop does not spin.
+3. One timer a connection, moved only when it fires: a read costs no timer.
+4. A socket leaves the loop before it is closed, in the loop's own thread. From another thread it is only shut
+   down, which makes it readable, and the callback closes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from svir.errors import ConfigError
+from svir.http._net import Fault, Watch
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable
+
+__all__ = ["AsyncioNetwork"]
+
+T = TypeVar("T")
+
+
+class AsyncioWatch(Watch):
+    """Waits in a future that the loop's callbacks set."""
+
+    def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(sock)
+        self._loop = loop
+        self._thread = threading.get_ident()
+        self._fd = sock.fileno()
+        self._reading = False
+        self._writing = False
+        self._wants_read = False
+        self._attempt: Callable[[], object] | None = None
+        self._waiter: asyncio.Future[Any] | None = None  # Any: each wait has its own type
+        self._until: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def until(
+        self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
+    ) -> T | None:
+        loop = self._loop
+        if write or self.closed or (until is not None and until <= loop.time()):
+            outcome = attempt()
+            if outcome is not None or not write or (until is not None and until <= loop.time()):
+                return outcome
+        waiter: asyncio.Future[T | None] = loop.create_future()
+        self._waiter, self._attempt, self._wants_read = waiter, attempt, read
+        try:
+            self._register(read, write)
+            self._until = until
+            if until is not None and (self._timer is None or self._timer.when() > until):
+                self._arm(until)
+            return await waiter
+        finally:
+            self._waiter = self._attempt = self._until = None
+            if self._writing:
+                self._writing = False
+                if not loop.is_closed():
+                    loop.remove_writer(self._fd)
+            if self.closed:
+                self._close()
+
+    def shut(self) -> None:
+        self.closed = True
+        with self._lock:
+            if not self.ours or self._loop.is_closed():
+                self.sock.close()
+            elif self._waiter is not None or (self._reading and threading.get_ident() != self._thread):
+                self._shutdown()
+            else:
+                self._close()
+
+    def rest(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _register(self, read: bool, write: bool) -> None:
+        unable = False
+        try:
+            if read and not self._reading:
+                self._loop.add_reader(self._fd, self._on_readable)
+                self._reading = True
+            if write:
+                self._loop.add_writer(self._fd, self._on_ready)
+                self._writing = True
+        except NotImplementedError:
+            unable = True
+        if unable:
+            raise ConfigError(
+                "this event loop cannot watch sockets; on Windows use asyncio.SelectorEventLoop"
+            )
+
+    def _on_readable(self) -> None:
+        if self.closed and self._waiter is None:
+            self._close()
+        elif self._waiter is None or not self._wants_read:
+            self._loop.remove_reader(self._fd)
+            self._reading = False
+        else:
+            self._on_ready()
+
+    def _on_ready(self) -> None:
+        waiter, attempt = self._waiter, self._attempt
+        if waiter is not None and attempt is not None and not waiter.done():
+            outcome = attempt()
+            if outcome is not None:
+                waiter.set_result(outcome)
+
+    def _arm(self, until: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(until, self._on_time)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        waiter, until = self._waiter, self._until
+        if waiter is None or until is None or waiter.done():
+            return
+        if until > self._loop.time():
+            self._arm(until)
+        else:
+            waiter.set_result(None)
+
+    def _close(self) -> None:
+        """Takes the socket out of the loop and closes it; in the loop's thread."""
+        self.rest()
+        with self._lock:
+            if self._reading and not self._loop.is_closed():
+                self._loop.remove_reader(self._fd)
+            self._reading = False
+            self.sock.close()
+
+
+class AsyncioBell:
+    """Rings by setting a future, in the loop's own thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._thread = threading.get_ident()
+        self._rung = loop.create_future()
+
+    def ring(self) -> None:
+        if threading.get_ident() == self._thread:
+            self._set()
+        else:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+                self._loop.call_soon_threadsafe(self._set)
+
+    async def wait(self, until: float | None) -> None:
+        left = None if until is None else max(0.0, until - self._loop.time())
+        await asyncio.wait([self._rung], timeout=left)
+
+    def _set(self) -> None:
+        if not self._rung.done() and not self._loop.is_closed():
+            self._rung.set_result(None)
+
+
+class AsyncioNetwork:
+    """The asyncio face, of one loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.clock = loop.time
+
+    def watch(self, sock: socket.socket) -> Watch:
+        return AsyncioWatch(sock, self._loop)
+
+    def bell(self) -> AsyncioBell:
+        return AsyncioBell(self._loop)
+
+    async def call(self, function: Callable[[], T], until: float | None = None) -> T | Literal[Fault.TIMEOUT]:
+        future = self._loop.run_in_executor(None, contextvars.copy_context().run, function)
+        # What it raises after it was given up is nobody's business.
+        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        left = None if until is None else max(0.0, until - self._loop.time())
+        done, _ = await asyncio.wait([future], timeout=left)
+        return future.result() if done else Fault.TIMEOUT
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    def here(self) -> bool:
+        try:
+            return asyncio.get_running_loop() is self._loop
+        except RuntimeError:
+            return False
+
+    def ended(self) -> bool:
+        return self._loop.is_closed()

@@ -1,0 +1,104 @@
+"""The blocking face: poll, and nothing that suspends."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import select
+import time
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, TypeVar
+
+from svir.http._net import Watch
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Coroutine
+
+__all__ = ["SyncNetwork", "run"]
+
+T = TypeVar("T")
+
+
+def run(coroutine: Coroutine[object, None, T]) -> T:
+    """Runs a coroutine that never suspends."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    coroutine.close()
+    raise AssertionError("a coroutine of the blocking face suspended")
+
+
+class SyncWatch(Watch):
+    """Waits in ``poll``. ``shutdown`` from another thread wakes it."""
+
+    async def until(
+        self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
+    ) -> T | None:
+        self.busy = True
+        try:
+            while (outcome := attempt()) is None:
+                left = None if until is None else until - time.monotonic()
+                if left is not None and left <= 0:
+                    return None
+                _wait(self.sock, read, write, left)
+            return outcome
+        finally:
+            self._leave()
+
+
+if hasattr(select, "poll"):
+
+    def _wait(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
+        poll = select.poll()
+        poll.register(sock, (select.POLLIN if read else 0) | (select.POLLOUT if write else 0))
+        poll.poll(None if seconds is None else math.ceil(seconds * 1000))
+
+else:  # Windows
+
+    def _wait(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
+        # A failed connect shows itself there as an exceptional condition only.
+        select.select([sock] if read else [], [sock] if write else [], [sock] if write else [], seconds)
+
+
+class SyncBell:
+    """Rings in a queue, the one thing that may also be used during a garbage collection."""
+
+    def __init__(self) -> None:
+        self._rung: SimpleQueue[None] = SimpleQueue()
+
+    def ring(self) -> None:
+        self._rung.put(None)
+
+    async def wait(self, until: float | None) -> None:
+        with contextlib.suppress(Empty):
+            self._rung.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+
+
+class SyncNetwork:
+    """The blocking face."""
+
+    def clock(self) -> float:
+        return time.monotonic()
+
+    def watch(self, sock: socket.socket) -> Watch:
+        return SyncWatch(sock)
+
+    def bell(self) -> SyncBell:
+        return SyncBell()
+
+    async def call(self, function: Callable[[], T], until: float | None = None) -> T:
+        del until  # a blocking call cannot be given up
+        return function()
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds > 0:
+            time.sleep(seconds)  # noqa: ASYNC251 (this is the blocking face)
+
+    def here(self) -> bool:
+        return True
+
+    def ended(self) -> bool:
+        return False

@@ -1,0 +1,140 @@
+"""The connections of one event loop: those in use, those idle, and the places for more.
+
+1. ``live`` holds every connection. Taking one out of it is the one moment at which its place becomes free,
+   whoever does it.
+2. Sets, lists and deques are changed by single operations only, without a lock: a place may be given back by
+   the garbage collector, which must not wait for one.
+3. Who waits for a place is woken by each one that comes free and by each connection that becomes idle, then
+   looks again: somebody else may have been faster.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from svir.http._idle import IdleList
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from svir.http._net import Bell, Network, Stream, Watch
+    from svir.http._seam import Origin
+
+__all__ = ["Pool"]
+
+
+class Pool:
+    """Connections under one event loop.
+
+    Args:
+        network: The loop's network.
+        most: Most connections at once, or None.
+    """
+
+    def __init__(self, network: Network, most: int | None) -> None:
+        self.network = network
+        self.live: set[Watch] = set()
+        self._idle: IdleList[Stream] = IdleList()
+        self._places = None if most is None else [True] * most
+        self._waiting: deque[Bell] = deque()
+
+    def take(self, origin: Origin) -> Stream | None:
+        """An idle connection that is still open and quiet."""
+        stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
+        self._drop(dead)
+        return stream
+
+    def keeper(self, origin: Origin) -> Callable[[Stream, bool], None]:
+        """Takes back a connection to a server: to be used again, or else shut."""
+
+        def take_back(stream: Stream, reuse: bool) -> None:
+            if not reuse or stream.watch.closed:
+                self.drop(stream)
+                return
+            stream.watch.rest()
+            self._drop(self._idle.put(origin, stream, self.network.clock()))
+            self._ring()
+
+        return take_back
+
+    def reserve(self) -> bool:
+        """Takes a place for a new connection, an idle one's if there is no other."""
+        while self._places is not None:
+            try:
+                return self._places.pop()
+            except IndexError:
+                victim = self._idle.evict()
+            if victim is None:
+                return False
+            self.drop(victim)
+        return True
+
+    def release(self) -> None:
+        """Gives back a place."""
+        if self._places is not None:
+            self._places.append(True)
+            self._ring()
+
+    async def room(self, until: float | None) -> bool:
+        """Waits until there may be a place or an idle connection; false when the time is up."""
+        bell = self.network.bell()
+        self._waiting.append(bell)
+        waited = False
+        try:
+            if not self._places and not len(self._idle):  # nothing came free just now
+                await bell.wait(until)
+            waited = until is None or self.network.clock() < until
+        finally:
+            if bell in self._waiting:
+                self._waiting.remove(bell)
+            elif not waited:
+                self._ring()  # it rang for us, and we leave: it is the next one's
+        return waited
+
+    def drop(self, stream: Stream) -> None:
+        """Shuts a connection and gives back its place."""
+        stream.watch.shut()
+        try:
+            self.live.remove(stream.watch)
+        except KeyError:
+            return  # somebody did already
+        self.release()
+
+    def forget(self, watch: Watch) -> None:
+        """Shuts a connection whose place is not its own yet."""
+        watch.shut()
+        self.live.discard(watch)
+
+    def shut_idle(self) -> None:
+        """Shuts the idle connections."""
+        self._drop(self._idle.clear())
+
+    def close(self) -> None:
+        """Shuts every connection."""
+        self.shut_idle()
+        for watch in list(self.live):
+            watch.shut()  # its user takes it out
+        while self._ring():
+            pass
+
+    def abandon(self) -> None:
+        """In a child process: closes the child's copies of idle connections."""
+        for stream in self._idle.abandon():
+            stream.watch.shut()
+
+    def _drop(self, streams: list[Stream]) -> None:
+        for stream in streams:
+            self.drop(stream)
+
+    def _ring(self) -> bool:
+        try:
+            bell = self._waiting.popleft()
+        except IndexError:
+            return False
+        bell.ring()
+        return True
+
+
+def _quiet(stream: Stream) -> bool:
+    return stream.quiet()

@@ -1,0 +1,270 @@
+"""The seam between svir and HTTP: what a backend is given, and what it gives back.
+
+A backend knows no wire API. It sends one request over one connection and hands the body's bytes on as they
+come. Everything it raises is a ``svir.Error``: ``TransportError``, ``RequestTimeoutError``,
+``TruncatedStreamError`` (the body was cut short), ``ProtocolError`` (no HTTP), ``ConfigError``, or whatever
+the request's own body raised while it was read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from svir.body import Body
+
+__all__ = [
+    "AsyncBackend",
+    "AsyncHttpResponse",
+    "Backend",
+    "Headers",
+    "HttpRequest",
+    "HttpResponse",
+    "Origin",
+    "Secret",
+]
+
+T = TypeVar("T")
+
+
+class Secret:
+    """A string that shows itself to no one: ``str`` and ``repr`` are redacted, ``reveal()`` is not.
+
+    Example:
+        >>> from svir.http import Secret
+        >>> Secret("sk-1")
+        Secret(<4 characters withheld>)
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The string itself."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return f"Secret(<{len(self._value)} characters withheld>)"
+
+    __str__ = __repr__
+
+    def __rich_repr__(self) -> Iterator[object]:
+        yield f"<{len(self._value)} characters withheld>"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+
+class Headers:
+    """HTTP header fields: names in any case, in the order they came, values withheld from ``repr``.
+
+    Example:
+        >>> from svir.http import Headers
+        >>> headers = Headers([("X-Request-Id", "r-1")])
+        >>> headers.get("x-request-id"), headers
+        ('r-1', Headers(x-request-id))
+    """
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: list[tuple[str, str]] | tuple[tuple[str, str], ...] = ()) -> None:
+        self._fields = tuple((name.lower(), value) for name, value in fields)
+
+    def get(self, name: str) -> str | None:
+        """The value of a field, several of the same name joined by ``, ``; None when there is none."""
+        wanted = name.lower()
+        values = [value for have, value in self._fields if have == wanted]
+        return ", ".join(values) if values else None
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.get(name) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Headers) and other._fields == self._fields
+
+    def __hash__(self) -> int:
+        return hash(self._fields)
+
+    def __repr__(self) -> str:
+        return f"Headers({', '.join(name for name, _ in self._fields)})"
+
+    def __rich_repr__(self) -> Iterator[object]:
+        yield from (name for name, _ in self._fields)
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a server lives: scheme (``http`` or ``https``), host (IPv6 without brackets) and port."""
+
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def authority(self) -> str:
+        """The value of ``Host``: the port only when it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == {"http": 80, "https": 443}[self.scheme] else f"{host}:{self.port}"
+
+
+class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """One request. ``headers`` is complete but for ``host`` and ``content-length``, which the backend writes.
+
+    Attributes:
+        method: ``GET`` or ``POST``.
+        origin: The server.
+        target: Path and query, ASCII, starting with ``/``. The query may be a secret.
+        headers: Added fields, names lowercase.
+        body: The body, of known length, or None.
+    """
+
+    method: str
+    origin: Origin
+    target: str
+    headers: Headers
+    body: Body | None = None
+
+    def __repr__(self) -> str:
+        path = self.target.partition("?")[0]
+        return f"HttpRequest({self.method} {path}, {self.headers!r}, {self.body!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:  # Any: the base's own signature
+        path = self.target.partition("?")[0]
+        return [("method", self.method), ("path", path), ("headers", self.headers), ("body", self.body)]
+
+
+class HttpResponse(Protocol):
+    """One response, its head already there."""
+
+    @property
+    def status(self) -> int:
+        """The status code; never 1xx."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields, undecoded values as Latin-1 text."""
+        ...
+
+    def read(self, timeout: float | None) -> bytes:
+        """The next bytes of the body; empty at its end, again and again.
+
+        Args:
+            timeout: Seconds to wait for a byte (0 or less: only what is already there); None waits for ever.
+
+        Raises:
+            svir.RequestTimeoutError: Nothing came in time. The response stays open, and may be read on.
+            svir.TransportError: The connection broke or was closed by this program.
+            svir.TruncatedStreamError: The body ended before its announced end.
+            svir.ProtocolError: The bytes are no HTTP.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends the exchange: the connection is kept when the body was read to its end, else it is shut.
+
+        May be called from another thread, more than once, and never waits. A reader that waits in ``read``
+        is woken with ``TransportError`` ("closed by this program", not retryable).
+        """
+        ...
+
+
+class AsyncHttpResponse(Protocol):
+    """The asynchronous twin of ``HttpResponse``."""
+
+    @property
+    def status(self) -> int:
+        """The status code; never 1xx."""
+        ...
+
+    @property
+    def headers(self) -> Headers:
+        """The header fields, undecoded values as Latin-1 text."""
+        ...
+
+    async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109 (the seam's contract, in both colours)
+        """The next bytes of the body, as ``HttpResponse.read``; cancelling it shuts the connection."""
+        ...
+
+    def close(self) -> object:
+        """As ``HttpResponse.close``. What a foreign backend returns is awaited, shielded, if it can be."""
+        ...
+
+
+class Backend(Protocol):
+    """Sends requests, blocking. Safe to share between threads."""
+
+    def send(
+        self,
+        request: HttpRequest,
+        *,
+        connect: float | None,
+        read: float | None,
+        total: float | None = None,
+    ) -> HttpResponse:
+        """Sends a request and waits for the response's head.
+
+        Args:
+            request: What to send.
+            connect: Seconds for name, connection and TLS together.
+            read: The longest silence, in seconds: it starts again whenever the network took a block of the
+                body or gave a byte. None: no limit.
+            total: Seconds for all of it, until the head is there. None: no limit.
+
+        Raises:
+            svir.Error: ``unsent`` is true exactly when no byte of the request was handed to the network.
+        """
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Waits."""
+        ...
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Runs something that may block (a disk read, a caller's function)."""
+        ...
+
+    def close(self) -> None:
+        """Shuts every connection, idle or not; waiting readers are woken."""
+        ...
+
+
+class AsyncBackend(Protocol):
+    """Sends requests under an event loop."""
+
+    async def send(
+        self,
+        request: HttpRequest,
+        *,
+        connect: float | None,
+        read: float | None,
+        total: float | None = None,
+    ) -> AsyncHttpResponse:
+        """As ``Backend.send``; cancelling it shuts the connection."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Waits."""
+        ...
+
+    async def call(self, function: Callable[[], T]) -> T:
+        """Runs something that may block, in a worker thread."""
+        ...
+
+    def close(self) -> object:
+        """As ``Backend.close``."""
+        ...
