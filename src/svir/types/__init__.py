@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from svir.types._attachment import BytesSource, Detail, Image, PathSource, Source, TextFile, UrlSource
 from svir.types._message import (
     Message,
@@ -29,6 +31,10 @@ from svir.types._response import (
     Usage,
 )
 from svir.types._tool import Offers, Tool
+
+if TYPE_CHECKING:
+    from svir.types._serde import from_dict as from_dict
+    from svir.types._serde import to_dict as to_dict
 
 __all__ = [
     "BytesSource",
@@ -65,5 +71,17 @@ __all__ = [
     "UrlSource",
     "Usage",
     "assistant",
+    "from_dict",
+    "to_dict",
     "user",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """The serialized form is a table as long as the types: it is loaded when it is first used."""
+    if name not in {"from_dict", "to_dict"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from svir.types import _serde
+
+    globals()[name] = value = getattr(_serde, name)
+    return value
