@@ -1,0 +1,132 @@
+"""The same test on three faces: a test body is a coroutine, which on the blocking face never suspends."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+import trio
+
+from svir.http import AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
+from tests.support.loopback import Loopback
+
+
+class Bytes:
+    """The least a body must be."""
+
+    def __init__(self, *blocks: bytes, in_memory: bool = True) -> None:
+        self.blocks = blocks
+        self.in_memory = in_memory
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks))
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.blocks)
+
+
+def post(server: Loopback | Origin, body: Any = None, **headers: str) -> HttpRequest:
+    """A request with a secret in it."""
+    origin = server.origin if isinstance(server, Loopback) else server
+    fields = [("authorization", "Bearer sk-secret"), *headers.items()]
+    return HttpRequest(
+        method="POST",
+        origin=origin,
+        target="/v1/chat?key=sk-query",
+        headers=Headers(fields),
+        body=Bytes(b"{}") if body is None else body,
+    )
+
+
+class Face:
+    """Sends and reads under one of the faces."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.is_async = name != "sync"
+
+    def run(self, body: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        if self.name == "asyncio":
+            return asyncio.run(body())
+        if self.name == "trio":
+            return trio.run(body)
+        coroutine = body()
+        try:
+            coroutine.send(None)
+        except StopIteration as stop:
+            return stop.value
+        raise AssertionError("a test of the blocking face suspended")
+
+    def backend(self, **options: Any) -> Any:
+        return AsyncHttp11Backend(**options) if self.is_async else Http11Backend(**options)
+
+    async def send(
+        self,
+        backend: Any,
+        request: HttpRequest,
+        *,
+        connect: float | None = 5,
+        read: float | None = 5,
+        total: float | None = None,
+    ) -> Any:
+        sent = backend.send(request, connect=connect, read=read, total=total)
+        return await sent if self.is_async else sent
+
+    async def read(self, response: Any, timeout: float | None = 5) -> bytes:
+        data = response.read(timeout)
+        return await data if self.is_async else data
+
+    async def rest(self, response: Any, timeout: float | None = 5) -> bytes:
+        pieces = []
+        while piece := await self.read(response, timeout):
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    async def exchange(self, backend: Any, request: HttpRequest) -> bytes:
+        """A whole exchange; the body's bytes."""
+        response = await self.send(backend, request)
+        body = await self.rest(response)
+        response.close()
+        return body
+
+    async def call(self, function: Callable[[], Any]) -> Any:
+        """Waits for something of the test's own, without holding up a loop."""
+        if self.name == "asyncio":
+            return await asyncio.to_thread(function)
+        if self.name == "trio":
+            return await trio.to_thread.run_sync(function)
+        return function()
+
+
+class Timed:
+    """Asserts that a block ends within 300 ms of a moment."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def __enter__(self) -> None:
+        self.begin = time.monotonic()
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is None:
+            took = time.monotonic() - self.begin
+            assert self.seconds - 0.01 <= took < self.seconds + 0.3, took
+
+
+def assert_clean(error: BaseException) -> None:
+    """Nothing of the request's secrets, the URL or the server's words is reachable from an error."""
+    assert error.__cause__ is None
+    assert error.__context__ is None
+    shown = f"{error} {error!r} {error.args!r} {vars(error)!r}"
+    for word in ("sk-secret", "sk-query", "127.0.0.1", "localhost", "/v1/chat", "evil"):
+        assert word not in shown
+    trace = error.__traceback__
+    while trace is not None:
+        module = trace.tb_frame.f_globals.get("__name__", "")
+        assert module.partition(".")[0] not in {"h11", "ssl", "socket", "truststore"}, module
+        if module.startswith("svir."):
+            for name, value in trace.tb_frame.f_locals.items():
+                assert "sk-secret" not in repr(value), (module, name)
+        trace = trace.tb_next
