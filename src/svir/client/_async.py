@@ -10,9 +10,9 @@ import inspect
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from svir.client._base import ClientBase, as_request
+from svir.client._base import ClientBase, as_request, require_no_pool_options
 from svir.client._keys import resolve_key
-from svir.errors import ConfigError, Error
+from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange import Compatibility, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.types import TextDelta
@@ -39,14 +39,43 @@ async def closed(closing: object) -> None:
     """Waits for what a foreign backend's ``close`` may have returned, shielded from cancellation."""
     if not inspect.isawaitable(closing):
         return
-    trio = sys.modules.get("trio")
-    if trio is not None and trio.lowlevel.in_trio_task():
+    if (trio := running_trio()) is not None:
         with trio.CancelScope(shield=True):
             await closing
         return
     import asyncio
 
     await asyncio.shield(closing)
+
+
+async def within(seconds: float | None, working: Awaitable[T]) -> T:
+    """Awaits something of the caller's or of the disk, for so long at most.
+
+    Raises:
+        svir.RequestTimeoutError: The time is up, and it was cancelled.
+    """
+    if seconds is None:
+        return await working
+    if (trio := running_trio()) is not None:
+        with trio.move_on_after(seconds):
+            return await working
+    else:
+        import asyncio
+
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                return await working
+        except TimeoutError:
+            if not limit.expired():
+                raise
+    raise RequestTimeoutError("what was called took too long", unsent=True)
+
+
+def running_trio() -> Any:
+    """The module, if this runs under trio; it is never imported for that."""
+    trio = sys.modules.get("trio")
+    return trio if trio is not None and trio.lowlevel.in_trio_task() else None
 
 
 class AsyncDriver:
@@ -69,14 +98,15 @@ class AsyncDriver:
                 except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
                     failure = error
                 else:
-                    if isinstance(step, Send):
-                        opened.append(answer)
+                    if isinstance(step, (Send, Run)):
+                        opened.append(answer if isinstance(step, Send) else answer.response)
         except StopIteration as stop:
             value: T = stop.value
             return value
         except BaseException:
             for response in opened:
                 await closed(response.close())
+            steps.close()
             raise
         finally:
             answer = failure = None  # a failure holds this frame, and this frame must not hold it
@@ -91,15 +121,18 @@ class AsyncDriver:
                 return await backend.send(request, connect=connect, read=read, total=total)
             case Close(response):
                 return await closed(response.close())
-            case Call(function):
-                result = await backend.call(function)
-                return await result if inspect.isawaitable(result) else result
+            case Call(function, timeout):
+                return await within(timeout, self._call(function))
             case Sleep(seconds):
                 return await backend.sleep(seconds)
             case Run():
                 return await self._run_layer(step)
             case _:
                 raise TypeError(f"no step: {type(step).__name__}")
+
+    async def _call(self, function: Callable[[], Any]) -> Any:
+        result = await self.backend.call(function)
+        return await result if inspect.isawaitable(result) else result
 
     async def _run_layer(self, step: Run) -> Reply[AsyncHttpResponse]:
         following = AsyncNext(self, step)
@@ -164,8 +197,7 @@ class _AsyncOpened(Generic[P]):
 
     async def _opened(self) -> P:
         if self._reply is None:
-            if self._failure is not None:
-                raise self._failure
+            self._check()
             try:
                 self._reply = await self._driver.run(self._steps())
             except Error as error:
@@ -174,6 +206,12 @@ class _AsyncOpened(Generic[P]):
             if self._closed:  # by another task, meanwhile
                 await self.aclose()
         return self._reply
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._closed:
+            raise TransportError("the stream was closed by this program", retryable=False, unsent=True)
 
     def _known(self) -> P:
         if self._reply is None:
@@ -275,7 +313,7 @@ class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
     ) -> None:
         reply = self._reply
         try:
-            if reply is not None and reply.over and not self._closed:
+            if kind is None and reply is not None and reply.over and not self._closed:
                 await self._driver.run(reply.drain())
         finally:
             await self.aclose()
@@ -356,9 +394,10 @@ class AsyncClient(ClientBase):
         from svir.openai.chat import API
 
         client = cls.__new__(cls)
-        compatibility = options.get("compatibility") or Compatibility()
-        client._configure(API, url, options, layers, resolve_key(options), compatibility)
-        if backend is None:
+        client._configure(API, url, options, layers, resolve_key(options), Compatibility())
+        if backend is not None:
+            require_no_pool_options(options, "the built-in backend, which backend= replaces")
+        else:
             from svir.http._builtin import AsyncHttp11Backend
 
             backend = AsyncHttp11Backend(

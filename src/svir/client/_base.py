@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
 from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
 from svir.types import Completion, Message, Request, ToolResult
+from svir.types._value import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from svir.exchange._settings import Key
     from svir.types import Turn
 
-__all__ = ["ClientBase", "as_request"]
+__all__ = ["ClientBase", "as_request", "require_no_pool_options"]
 
 POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
 """Options of the built-in backend: they concern the pool, which derived clients share."""
@@ -46,6 +48,11 @@ class ClientBase:
         for name in options:
             if name not in Options.__annotations__:
                 raise TypeError(f"a client has no option {name!r}")
+        if self._colour == "sync" and iscoroutinefunction(key):
+            raise ConfigError("an async function for api_key needs AsyncClient")
+        if (shared := options.get("compatibility")) is not None:
+            check(shared, Compatibility, "compatibility")
+            compatibility = shared
         self._api, self._url, self._key = api, url, key
         self._layers = tuple(layers)
         # Keys are not kept among the options, which are only there to derive further clients.
@@ -57,9 +64,7 @@ class ClientBase:
 
     def _derive(self, other: ClientBase, changes: Mapping[str, Any], layers: Sequence[object] | None) -> None:
         """Becomes ``other`` with changes, sharing its key and what it learned."""
-        for name in POOL_OPTIONS:
-            if name in changes:
-                raise ConfigError(f"{name} belongs to the pool, which derived clients share")
+        require_no_pool_options(changes, "the pool, which derived clients share")
         key = resolve_key(changes) if any(name in changes for name in KEY_OPTIONS) else other._key
         self._configure(
             other._api,
@@ -67,7 +72,7 @@ class ClientBase:
             {**other._options, **changes},
             other._layers if layers is None else layers,
             key,
-            changes.get("compatibility", other.compatibility),
+            other.compatibility,
         )
 
     @property
@@ -80,6 +85,17 @@ class ClientBase:
         model = self._exchange.settings.model
         named = f", model={model!r}" if model else ""
         return f"{type(self).__name__}({self._api.name} at {origin.authority}{named})"
+
+
+def require_no_pool_options(options: Mapping[str, Any], owner: str) -> None:
+    """Raises for options of the built-in backend where they would have no effect.
+
+    Raises:
+        svir.ConfigError: There is one; the text names it and ``owner``.
+    """
+    for name in POOL_OPTIONS:
+        if options.get(name) is not None:
+            raise ConfigError(f"{name} belongs to {owner}")
 
 
 def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]) -> Request:

@@ -6,6 +6,7 @@ The one place of the library that reads an environment variable or a key file, a
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,6 +22,7 @@ __all__ = ["KEY_OPTIONS", "resolve_key"]
 
 KEY_OPTIONS = ("api_key", "api_key_env", "api_key_file")
 FILE_BYTES = 4096
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def resolve_key(options: Mapping[str, object]) -> Key | None:
@@ -44,9 +46,10 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
         raise TypeError(f"{source} has the wrong type: {type(value).__name__}")
     if source == "api_key":
         return as_key(value)
-    text = os.environ.get(value)
-    if not text:
-        raise ConfigError(f"the environment variable {value} (api_key_env) is not set")
+    # What is not a variable's name may be the key itself, given in the wrong place: it is not repeated.
+    name = f" {value}" if VARIABLE.fullmatch(value) else ""
+    if not name or not (text := os.environ.get(value)):
+        raise ConfigError(f"the environment variable{name} (api_key_env) is not set")
     return as_key(text)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from svir.client._base import ClientBase, as_request
+from svir.client._base import ClientBase, as_request, require_no_pool_options
 from svir.client._keys import resolve_key
-from svir.errors import ConfigError, Error
+from svir.errors import ConfigError, Error, TransportError
 from svir.exchange import Compatibility, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.types import TextDelta
@@ -49,14 +49,15 @@ class Driver:
                 except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
                     failure = error
                 else:
-                    if isinstance(step, Send):
-                        opened.append(answer)
+                    if isinstance(step, (Send, Run)):
+                        opened.append(answer if isinstance(step, Send) else answer.response)
         except StopIteration as stop:
             value: T = stop.value
             return value
         except BaseException:
             for response in opened:
                 response.close()
+            steps.close()
             raise
         finally:
             answer = failure = None  # a failure holds this frame, and this frame must not hold it
@@ -142,8 +143,7 @@ class _Opened(Generic[P]):
 
     def _opened(self) -> P:
         if self._reply is None:
-            if self._failure is not None:
-                raise self._failure
+            self._check()
             try:
                 self._reply = self._driver.run(self._steps())
             except Error as error:
@@ -152,6 +152,12 @@ class _Opened(Generic[P]):
             if self._closed:  # by another thread, meanwhile
                 self.close()
         return self._reply
+
+    def _check(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+        if self._closed:
+            raise TransportError("the stream was closed by this program", retryable=False, unsent=True)
 
     @property
     def headers(self) -> Headers:
@@ -247,7 +253,7 @@ class Stream(_Opened["Reply[HttpResponse]"]):
     ) -> None:
         reply = self._reply
         try:
-            if reply is not None and reply.over and not self._closed:
+            if kind is None and reply is not None and reply.over and not self._closed:
                 self._driver.run(reply.drain())
         finally:
             self.close()
@@ -355,9 +361,10 @@ class Client(ClientBase):
         from svir.openai.chat import API
 
         client = cls.__new__(cls)
-        compatibility = options.get("compatibility") or Compatibility()
-        client._configure(API, url, options, layers, resolve_key(options), compatibility)
-        if backend is None:
+        client._configure(API, url, options, layers, resolve_key(options), Compatibility())
+        if backend is not None:
+            require_no_pool_options(options, "the built-in backend, which backend= replaces")
+        else:
             from svir.http._builtin import Http11Backend
 
             backend = Http11Backend(

@@ -8,6 +8,7 @@ this model from then on; if not, the first error is the answer.
 from __future__ import annotations
 
 import time
+from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any
 
 from svir.errors import ConfigError, Error, RequestTimeoutError, ResponseLimitError, UnsupportedError
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
     from svir.body import Body
     from svir.codec._api import WireApi
     from svir.exchange._compat import Compatibility
-    from svir.exchange._steps import Steps
+    from svir.exchange._steps import Step, Steps
+    from svir.http._seam import HttpRequest
     from svir.types import Request
 
 __all__ = ["Exchange"]
 
 ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_SECONDS = 0.3
+ENCODED = "the response is encoded, though svir asked for none"
 LEAN_STATUSES = frozenset({400, 422})
 
 
@@ -77,11 +80,13 @@ class Exchange:
 
     def models(self, deadlines: Deadlines) -> Steps[tuple[ModelInfo, ...]]:
         """Lists the models the server names; not filtered (O10)."""
-        key = yield from self._key()
+        key = yield from self._key(deadlines)
         http = self.settings.http_request("GET", self.api.models_path, key)
         response = yield from self._send(http, deadlines)
-        if not 200 <= response.status < 300:
+        if not _is_success(response):
             raise (yield from self._failure(response, deadlines))
+        if _is_encoded(response):
+            yield from self._unsupported(response, ENCODED)
         body = yield from self._body(response, deadlines, self.settings.limits.wire_bytes)
         yield Close(response)
         return self.api.read_models(body)
@@ -101,11 +106,11 @@ class Exchange:
         origin = self.settings.base.origin
         known = self.compatibility.omitted(origin, request.model)
         left_out = tuple(field for field in optional if field in known)
-        key = yield from self._key()
+        key = yield from self._key(deadlines)
 
         response = yield from self._post(request, usage, left_out, key, deadlines)
         if _is_success(response):
-            self._require_event_stream(response)
+            yield from self._require_event_stream(response)
             return response, deadlines, left_out
 
         error = yield from self._failure(response, deadlines)
@@ -132,7 +137,7 @@ class Exchange:
         try:
             response = yield from self._post(request, usage, optional, key, deadlines)
             if _is_success(response):
-                self._require_event_stream(response)
+                yield from self._require_event_stream(response)
                 return response
             yield Close(response)
         except Error:
@@ -156,46 +161,56 @@ class Exchange:
         )
         body: Body
         if _reads_files(request):
-            body = yield Call(lambda: encoder.encode(request))
+            body = yield from self._within(
+                deadlines, lambda left: Call(lambda: encoder.encode(request), left)
+            )
         else:
             body = encoder.encode(request)
-        http = settings.http_request("POST", settings.path or self.api.answer_path, key, body)
+        http = settings.http_request("POST", self.api.answer_path, key, body)
         return (yield from self._send(http, deadlines))
 
-    def _send(self, http: Any, deadlines: Deadlines) -> Steps[AnyResponse]:
+    def _send(self, http: HttpRequest, deadlines: Deadlines) -> Steps[AnyResponse]:
+        connect = self.settings.connect_timeout
+        response: AnyResponse = yield from self._within(
+            deadlines, lambda left: Send(http, connect, deadlines.idle, left)
+        )
+        return response
+
+    def _within(self, deadlines: Deadlines, step: Callable[[float | None], Step]) -> Steps[Any]:
+        """One step of opening, given the time that is left for it; the deadline that passed is named."""
         now = self.clock()
         if passed := deadlines.passed(now, started=False):
             raise passed.error(unsent=True)
-        left = deadlines.left(now, started=False)
         failure: Error | None = None
         try:
-            response: AnyResponse = yield Send(http, self.settings.connect_timeout, deadlines.idle, left)
+            return (yield step(deadlines.left(now, started=False)))
         except RequestTimeoutError as error:
             passed = deadlines.passed(self.clock(), started=False)
             failure = passed.error(unsent=error.unsent) if passed else error
-        else:
-            return response
         raise failure  # outside the handler, so that nothing hangs on it
 
-    def _key(self) -> Steps[Secret | None]:
+    def _key(self, deadlines: Deadlines) -> Steps[Secret | None]:
         key = self.settings.key
         if key is None or isinstance(key, Secret):
             return key
-        text = yield Call(key)
-        if not isinstance(text, str):
-            raise ConfigError("api_key gave no string")
-        return as_key(text)
+        text = yield from self._within(deadlines, lambda left: Call(key, left))
+        if isinstance(text, str):
+            return as_key(text)
+        if iscoroutine(text):  # not awaited: this is the blocking face
+            text.close()
+            raise ConfigError("an async function for api_key needs AsyncClient")
+        raise ConfigError("api_key gave no string")
 
-    def _require_event_stream(self, response: AnyResponse) -> None:
+    def _require_event_stream(self, response: AnyResponse) -> Steps[None]:
         kind = (response.headers.get("content-type") or "").partition(";")[0].strip().lower()
-        encoding = (response.headers.get("content-encoding") or "identity").strip().lower()
-        problem = None
-        if encoding != "identity":
-            problem = "the response is encoded, though svir asked for none"
-        elif kind != "text/event-stream":
-            problem = "the response is not an event stream (text/event-stream)"
-        if problem is not None:
-            raise UnsupportedError(problem, request_id=request_id(response.headers))
+        if _is_encoded(response):
+            yield from self._unsupported(response, ENCODED)
+        if kind != "text/event-stream":
+            yield from self._unsupported(response, "the response is not an event stream (text/event-stream)")
+
+    def _unsupported(self, response: AnyResponse, problem: str) -> Steps[None]:
+        yield Close(response)
+        raise UnsupportedError(problem, request_id=request_id(response.headers))
 
     def _failure(self, response: AnyResponse, deadlines: Deadlines) -> Steps[Error]:
         """The error of a response that is no success; the status decides even if the body never comes."""
@@ -203,7 +218,9 @@ class Exchange:
         if response.status not in REJECTIONS:
             now = self.clock()
             deadlines = deadlines.with_total(now + ERROR_BODY_SECONDS, ERROR_BODY_SECONDS)
-        body = yield from self._body(response, deadlines, ERROR_BODY_BYTES, for_error=True)
+        body = b""  # what is encoded says nothing
+        if not _is_encoded(response):
+            body = yield from self._body(response, deadlines, ERROR_BODY_BYTES, for_error=True)
         yield Close(response)
         failure = self.api.read_failure(response.status, body)
         return error_of_status(response.status, response.headers, failure)
@@ -234,6 +251,10 @@ class Exchange:
 
 def _is_success(response: AnyResponse) -> bool:
     return 200 <= response.status < 300
+
+
+def _is_encoded(response: AnyResponse) -> bool:
+    return (response.headers.get("content-encoding") or "identity").strip().lower() != "identity"
 
 
 def _reads_files(request: Request) -> bool:

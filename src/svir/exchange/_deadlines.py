@@ -8,13 +8,17 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Self, cast
 
 import msgspec
 
-from svir.errors import RequestTimeoutError
+from svir.errors import ConfigError, RequestTimeoutError
+from svir.types._value import check
 
-__all__ = ["Deadline", "Deadlines"]
+__all__ = ["Deadline", "Deadlines", "check_seconds"]
+
+LONGEST_SECONDS = 366 * 86400
+"""Longer than any call; a timer for much more than that overflows in some operating system's call."""
 
 SLACK = 0.001
 """Timers of event loops may fire this much early; a deadline so close has passed."""
@@ -76,6 +80,20 @@ class Deadlines(msgspec.Struct, frozen=True):
         """The deadline that has passed, if one has."""
         nearest = self.nearest(started=started)
         return nearest if nearest is not None and nearest.when - now <= SLACK else None
+
+
+def check_seconds(value: object, where: str) -> None:
+    """Raises unless the value is a length of time that can be waited for.
+
+    Raises:
+        TypeError: It is no number.
+        svir.ConfigError: It is zero, negative, not finite, or over a year.
+    """
+    check(value, (int, float), where)
+    if not 0 < cast("float", value) <= LONGEST_SECONDS:
+        raise ConfigError(
+            f"{where} must be a number of seconds above 0 (at most a year), or None for no limit"
+        )
 
 
 def _tighter(one: Deadline | None, other: Deadline | None) -> Deadline | None:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from svir.errors import Error, RequestTimeoutError, TransportError
+from svir.exchange._deadlines import check_seconds
 from svir.exchange._status import request_id
 from svir.exchange._steps import AnyResponse, Close, Read
 from svir.types import Completed
+from svir.types._value import check_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -154,6 +156,7 @@ class Reply(RawReply[R]):
 
     def idle_timeout(self, seconds: float) -> None:
         """The server may be silent for so long at most."""
+        check_seconds(seconds, "idle_timeout")
         self.deadlines = self.deadlines.with_idle(seconds)
 
     def inspect(self, watch: Callable[[Event | Error], object]) -> None:
@@ -161,6 +164,7 @@ class Reply(RawReply[R]):
         self._inspectors.append(watch)
 
     def _until(self, when: float) -> float:
+        check_number(when, "a deadline")
         return round(when - self.clock(), 3)
 
     def _show(self, item: Event | Error) -> None:

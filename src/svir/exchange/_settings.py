@@ -11,6 +11,7 @@ import msgspec
 from svir import __version__
 from svir.codec._options import Limits, Mode, Think, check_mode, check_think
 from svir.errors import ConfigError
+from svir.exchange._deadlines import check_seconds
 from svir.exchange._url import Base, as_query, check_path, parse_base
 from svir.http._seam import Headers, HttpRequest, Secret
 from svir.types._value import check, check_count, check_text
@@ -94,12 +95,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         check_text(self.model, "model")
         check_text(self.max_tokens_field, "max_tokens_field")
         for name in ("connect_timeout", "idle_timeout", "timeout"):
-            _check_seconds(getattr(self, name), name)
+            if (seconds := getattr(self, name)) is not None:
+                check_seconds(seconds, name)
 
     def http_request(
-        self, method: str, path: str, key: Secret | None, body: Body | None = None
+        self, method: str, api_path: str, key: Secret | None, body: Body | None = None
     ) -> HttpRequest:
-        """The HTTP request with every header svir writes and those the caller added."""
+        """The HTTP request with every header svir writes and those the caller added.
+
+        ``api_path`` is the wire API's; a POST goes to the caller's own ``path`` instead, if there is one.
+        """
         fields = [("user-agent", f"svir/{__version__}"), ("accept-encoding", "identity")]
         if body is None:
             fields.append(("accept", "application/json"))
@@ -108,11 +113,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if key is not None:
             bearer = "Bearer " if self.key_header == "authorization" else ""
             fields.append((self.key_header, bearer + key.reveal()))
+        own = self.path if body is not None else None
+        target = self.base.prefix + api_path if own is None else self.base.path + own
         query = self.query.reveal()
         return HttpRequest(
             method=method,
             origin=self.base.origin,
-            target=self.base.prefix + path + (f"?{query}" if query else ""),
+            target=target + (f"?{query}" if query else ""),
             headers=Headers([*fields, *self.headers]),
             body=body,
         )
@@ -161,6 +168,7 @@ def settings_from(url: str, options: Mapping[str, Any], key: Key | None) -> Sett
 
 def _headers(given: Mapping[str, str], key_header: str | None) -> Headers:
     """D38: added headers, names lowercase; an error names the header, never its value."""
+    check(given, Mapping, "headers")
     fields: dict[str, str] = {}
     for name, value in given.items():
         check_text(name, "a header's name")
@@ -176,12 +184,6 @@ def _headers(given: Mapping[str, str], key_header: str | None) -> Headers:
             )
         fields[lower] = value
     return Headers(list(fields.items()))
-
-
-def _check_seconds(value: object, where: str) -> None:
-    check(value, (int, float, type(None)), where)
-    if isinstance(value, (int, float)) and not 0 < value < float("inf"):
-        raise ConfigError(f"{where} must be a positive number of seconds, or None for no limit")
 
 
 def as_key(text: str) -> Secret:

@@ -110,11 +110,13 @@ def _date(text: str) -> float | None:
     """An HTTP date as seconds since the epoch; None for anything else."""
     if not text or len(text) > 64:
         return None
+    from datetime import UTC
     from email.utils import parsedate_to_datetime
 
     try:
         date = parsedate_to_datetime(text)
-        return date.timestamp()
+        # HTTP's dates are GMT also when they do not say so (RFC 9110, 5.6.7).
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
 

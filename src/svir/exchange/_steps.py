@@ -55,9 +55,13 @@ class Sleep(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """Call something that may block, or is the caller's; the answer is its result, awaited if need be."""
+    """Call something that may block, or is the caller's; the answer is its result, awaited if need be.
+
+    After ``timeout`` seconds the asynchronous face raises ``RequestTimeoutError``; the blocking face cannot.
+    """
 
     function: Callable[[], Any]
+    timeout: float | None = None
 
 
 class Run(msgspec.Struct, frozen=True):

@@ -11,17 +11,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
 
 from svir.errors import ConfigError
 from svir.http._seam import Origin
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from svir.types._value import check, check_text
 
 __all__ = ["Base", "as_query", "check_path", "parse_base"]
 
@@ -34,14 +32,22 @@ PATH = re.compile(r"(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*)*")
 QUERY = re.compile(r"(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*")
 DOTTED_LOOPBACK = re.compile(r"127(?:\.(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])){3}")
 # What inet_aton and some resolvers read as an IPv4 address: numbers of base 8, 10 or 16, one to four of them.
-NUMERIC_HOST = re.compile(r"(?:0[xX][0-9A-Fa-f]*|[0-9]+)(?:\.(?:0[xX][0-9A-Fa-f]*|[0-9]+)){0,3}\.?")
+NUMBER = r"(?:0[xX][0-9A-Fa-f]{0,32}|[0-9]{1,32})"
+NUMERIC_HOST = re.compile(rf"{NUMBER}(?:\.{NUMBER}){{0,3}}\.?")
 
 
 class Base(msgspec.Struct, frozen=True):
-    """Where a server's API begins: its origin, and the path before ``/v1``."""
+    """Where a server's API begins.
+
+    Attributes:
+        origin: The server.
+        prefix: The path before ``/v1``.
+        path: The whole path, ``/v1`` included if it was given; what a caller's own ``path=`` is joined to.
+    """
 
     origin: Origin
     prefix: str
+    path: str
 
 
 def parse_base(url: str, *, allow_http: bool) -> Base:
@@ -71,7 +77,9 @@ def parse_base(url: str, *, allow_http: bool) -> Base:
     host = _six(parts["six"]) if parts["six"] else parts["name"].lower()
     if scheme == "http" and not allow_http:
         _require_loopback(host)
-    return Base(Origin(scheme, host, port), _without_version(path))
+    path = path.rstrip("/")
+    prefix = path[:-3].rstrip("/") if path.endswith("/v1") else path
+    return Base(Origin(scheme, host, port), prefix, path)
 
 
 def _six(text: str) -> str:
@@ -82,11 +90,6 @@ def _six(text: str) -> str:
     else:
         return text.lower()
     raise ConfigError("the URL's IPv6 address is not valid")
-
-
-def _without_version(path: str) -> str:
-    path = path.rstrip("/")
-    return path[:-3].rstrip("/") if path.endswith("/v1") else path
 
 
 def _require_loopback(host: str) -> None:
@@ -131,7 +134,9 @@ def check_path(path: str) -> str:
 
     Raises:
         svir.ConfigError: It does not start with ``/``, or holds something that must be percent-encoded.
+        TypeError: It is no string.
     """
+    check_text(path, "path")
     if not path.startswith("/") or PATH.fullmatch(path) is None:
         raise ConfigError("path= must start with / and hold no characters that must be percent-encoded")
     return path
@@ -141,12 +146,23 @@ def as_query(query: str | Mapping[str, str] | None) -> str:
     """A query the caller gave, without its ``?``: a string as it is, a mapping percent-encoded.
 
     Raises:
-        svir.ConfigError: It holds something that must be percent-encoded.
+        svir.ConfigError: It holds something that must be percent-encoded, or is not valid Unicode.
+        TypeError: It is neither, or a mapping of something else than strings.
     """
     if query is None:
         return ""
+    check(query, (str, Mapping), "query")
     if not isinstance(query, str):
-        return "&".join(f"{quote(name, safe='')}={quote(value, safe='')}" for name, value in query.items())
+        return "&".join(f"{_quoted(name)}={_quoted(value)}" for name, value in query.items())
     if QUERY.fullmatch(query) is None:
         raise ConfigError("query= holds a character that must be percent-encoded")
     return query.removeprefix("?")
+
+
+def _quoted(text: str) -> str:
+    check_text(text, "a name or value of query")
+    try:
+        return quote(text, safe="")
+    except UnicodeEncodeError:
+        pass  # it holds the text, so ours is raised outside the handler
+    raise ConfigError("query= holds text that is not valid Unicode")
