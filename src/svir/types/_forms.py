@@ -37,7 +37,15 @@ __all__ = [
 ]
 
 
-KINDS = {"dict": "an object", "list": "a list", "str": "a long text", "NoneType": "null", "bool": "a boolean"}
+KINDS = {
+    "dict": "an object",
+    "list": "a list",
+    "str": "a long text",
+    "NoneType": "null",
+    "bool": "a boolean",
+    "int": "a number",
+    "float": "a number",
+}
 """What Python's types are called in JSON."""
 
 
@@ -55,7 +63,7 @@ class Form(Protocol):
 
 def shown(data: object) -> str:
     """What was found, in a few characters; an address or a key may be in it, so never more than a word."""
-    if isinstance(data, str) and len(data) <= 40:
+    if (isinstance(data, str) and len(data) <= 40) or (_is_int(data) and abs(cast("int", data)) < 2**64):
         return repr(data)
     return KINDS.get(type(data).__name__, f"a {type(data).__name__}")
 
@@ -102,9 +110,9 @@ def _is_object(data: object) -> bool:
 TEXT = _Plain("text", lambda data: isinstance(data, str))
 FLAG = _Plain("true or false", lambda data: isinstance(data, bool))
 WHOLE = _Plain("a whole number", _is_int)
-COUNT = _Plain("a whole number, not negative", lambda data: _is_int(data) and data >= 0)
+COUNT = _Plain("a whole number from 0 on", lambda data: _is_int(data) and data >= 0)
 NUMBER = _Plain("a number", lambda data: _is_int(data) or isinstance(data, float))
-OBJECT = _Plain("an object", _is_object)
+OBJECT = _Plain("an object with text keys", _is_object)
 BASE64 = _Base64()
 
 
