@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from svir.errors import ConfigError
 from svir.types._value import Value, check, check_count, check_text, store
@@ -67,6 +67,9 @@ class UrlSource(Value, frozen=True):
 
     def __repr__(self) -> str:
         return f"UrlSource(<{len(self.url)} characters>)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return [("length", len(self.url))]
 
 
 Source = PathSource | BytesSource | UrlSource

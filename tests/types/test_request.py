@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import math
+import types
+
+import pytest
+
+from svir import (
+    Completion,
+    ConfigError,
+    Effort,
+    FinishReason,
+    Message,
+    Reasoning,
+    Request,
+    Schema,
+    Text,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    assistant,
+    user,
+)
+
+CALL = ToolCall("c", "t")
+
+
+class Box:
+    """Anything with ``tools()``."""
+
+    def __init__(self, *tools):
+        self.tools_ = tools
+
+    def tools(self):
+        return iter(self.tools_)
+
+
+def test_messages_take_every_kind_of_turn():
+    answer = Completion(FinishReason.TOOL_CALLS, "t", reasoning=(Reasoning("think", "r"),), calls=(CALL,))
+    request = Request("m", messages=["a", assistant("b"), answer, ToolResult("c", "d")])
+    assert request.messages == (
+        user("a"),
+        assistant("b"),
+        assistant(Reasoning("think", "r"), Text("t"), CALL),
+        Message("tool", ToolResult("c", "d")),
+    )
+    assert Request("m", messages="a").messages == (user("a"),)
+    assert Request("m", messages=user("a")).messages == (user("a"),)
+    assert Request("m", messages=iter("ab")).messages == (user("a"), user("b"))
+
+
+@pytest.mark.parametrize(
+    "tools",
+    [
+        [Tool("a"), Tool("b")],
+        Box(Tool("a"), Tool("b")),
+        [Tool("a"), Box(Tool("b"))],
+        [Box(Tool("a")), Box(), Box(Tool("b"))],
+        Box(Box(Tool("a")), Tool("b")),
+    ],
+    ids=range(5),
+)
+def test_tools_take_tools_and_whatever_offers_them(tools):
+    assert Request("m", tools=tools).tools == (Tool("a"), Tool("b"))
+
+
+def test_one_tool_is_enough():
+    assert Request("m", tools=Tool("a")).tools == (Tool("a"),)
+
+
+@pytest.mark.parametrize("tools", [None, "a", b"a", 1, [1], ["a"], [None], {"a": 1}])
+def test_what_is_no_tool_is_a_type_error(tools):
+    with pytest.raises(TypeError, match=r"tools must be"):
+        Request("m", tools=tools)
+
+
+@pytest.mark.parametrize("word", [*Effort, "none", "minimal", "low", "medium", "high", "xhigh", "max"])
+def test_an_effort_is_one_of_seven_words(word):
+    assert type(Request("m", effort=word).effort) is Effort
+
+
+def test_stop_is_a_text_or_several():
+    assert Request("m", stop="x").stop == ("x",)
+    assert Request("m", stop=iter(["x", "y"])).stop == ("x", "y")
+    assert Request("m", stop=[]).stop == ()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"effort": "off"},
+        {"effort": ""},
+        {"tool_choice": "any"},
+        {"tool_choice": "lookup"},
+        {"response_format": "json_object"},
+        {"max_tokens": -1},
+        {"temperature": math.nan},
+        {"temperature": math.inf},
+        {"top_p": -math.inf},
+    ],
+    ids=str,
+)
+def test_a_word_or_number_outside_its_range_of_meaning_is_refused(fields):
+    with pytest.raises(ConfigError, match=f"Request.{next(iter(fields))}"):
+        Request("m", **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"messages": 1},
+        {"messages": [1]},
+        {"messages": None},
+        {"system": 1},
+        {"max_tokens": "1"},
+        {"max_tokens": True},
+        {"max_tokens": 1.0},
+        {"temperature": "0"},
+        {"temperature": True},
+        {"top_p": []},
+        {"stop": 1},
+        {"stop": [1]},
+        {"seed": 1.5},
+        {"seed": True},
+        {"parallel_tool_calls": 1},
+        {"include_usage": "yes"},
+        {"send_reasoning": None},
+        {"effort": 1},
+        {"extra": []},
+        {"extra": {1: 2}},
+        {"extra": None},
+        {"tool_choice": ["auto"]},
+        {"tool_choice": None},
+        {"response_format": {"type": "json_object"}},
+        {"response_format": None},
+        {"model": None},
+    ],
+    ids=str,
+)
+def test_a_wrong_python_type_is_a_type_error(fields):
+    with pytest.raises((TypeError, ConfigError)):
+        Request(**fields)
+
+
+def test_what_a_server_may_refuse_is_not_judged_here():
+    Request("m", temperature=99, top_p=-1, max_tokens=0, seed=-1)
+
+
+def test_extra_is_a_copy_of_any_mapping():
+    given = {"a": 1}
+    request = Request("m", extra=types.MappingProxyType(given))
+    given["b"] = 2
+    assert request.extra == {"a": 1}
+
+
+def test_replace_checks_and_normalizes_like_the_constructor():
+    request = Request("m", messages="a", tools=Tool("t"))
+    changed = request.replace(messages=["b"], effort="low", model="n")
+    assert changed == Request("n", messages="b", tools=Tool("t"), effort="low")
+    assert request == Request("m", messages="a", tools=Tool("t"))
+    with pytest.raises(TypeError, match="no field 'temprature'"):
+        request.replace(temprature=1)
+    with pytest.raises(ConfigError):
+        request.replace(effort="off")
+
+
+def test_turns_are_added_at_the_end():
+    request = Request("m", messages="a").with_turns(assistant("b"), "c")
+    assert request.messages == (user("a"), assistant("b"), user("c"))
+    assert request.with_turns() == request
+
+
+def test_an_answer_becomes_the_assistants_turn_and_nothing_of_it_is_lost():
+    answer = Completion(
+        FinishReason.TOOL_CALLS,
+        "text",
+        reasoning=(Reasoning("reasoning", "r"), Reasoning("think", "t")),
+        calls=(CALL,),
+    )
+    turn = Request("m").with_turns(answer).messages[-1]
+    assert turn == assistant(*answer.reasoning, "text", CALL)
+
+
+def test_cut_calls_are_left_out_of_the_turn():
+    answer = Completion(FinishReason.LENGTH, "", cut_calls=(CALL,))
+    assert Request("m").with_turns(answer).messages == (assistant(),)
+
+
+@pytest.mark.parametrize("choice", ["required", ToolChoice.tool("t")], ids=str)
+@pytest.mark.parametrize(
+    "result", [ToolResult("c", "x"), Message("tool", ToolResult("c", "x"))], ids=["result", "message"]
+)
+def test_results_turn_a_required_choice_back_to_auto_unless_it_is_kept(choice, result):
+    request = Request("m", tools=Tool("t"), tool_choice=choice)
+    assert request.with_turns(result).tool_choice == "auto"
+    assert request.with_turns(result, keep_tool_choice=True).tool_choice == choice
+    assert request.with_turns("no result").tool_choice == choice
+
+
+@pytest.mark.parametrize("choice", ["none", "auto"])
+def test_results_leave_a_choice_alone_that_forces_nothing(choice):
+    assert Request("m", tool_choice=choice).with_turns(ToolResult("c", "x")).tool_choice == choice
+
+
+@pytest.mark.parametrize("turn", [1, None, Text("x"), CALL, b"x"])
+def test_what_is_no_turn_is_a_type_error_that_names_its_place(turn):
+    with pytest.raises(TypeError, match="turn 1 must be"):
+        Request("m").with_turns("a", turn)
+
+
+@pytest.mark.parametrize("name", ["a", "A-b_9", "x" * 64])
+def test_a_schema_has_a_plain_name(name):
+    assert Schema(name, {}).name == name
+
+
+@pytest.mark.parametrize("name", ["", "a b", "caf\u00e9", "x" * 65, "a.b", "\u0661"])
+def test_any_other_schema_name_is_refused(name):
+    with pytest.raises(ConfigError, match=r"Schema\.name"):
+        Schema(name, {})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Schema(1, {}),
+        lambda: Schema("a", []),
+        lambda: Schema("a", {1: 2}),
+        lambda: Schema("a", {}, strict=1),
+        lambda: ToolChoice(None),
+    ],
+)
+def test_a_wrong_type_in_a_schema_or_a_choice_is_a_type_error(make):
+    with pytest.raises(TypeError):
+        make()

@@ -1,0 +1,160 @@
+"""What holds for every value: frozen, equal by what it holds, copied whole, short when shown."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+
+import svir.types
+from svir import Completion, FinishReason, Image, Limits, Message, Request, Text, TextDelta, Tool, user
+from svir.types._value import LONGEST_TEXT, Value
+from tests.support import values
+from tests.support.values import EXAMPLES
+
+SOURCES = sorted(Path(inspect.getfile(svir.types)).parent.glob("_*.py"))
+HASHABLE = {name for name in EXAMPLES if name not in {"Request", "Tool", "Schema"}}
+
+
+def constructors():
+    """Every ``__init__`` that only type checkers see, and the fields of its class and its private head."""
+    for path in SOURCES:
+        tree = ast.parse(path.read_text("utf-8"))
+        classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+        for name, node in classes.items():
+            hidden = [
+                inner
+                for block in node.body
+                if isinstance(block, ast.If)
+                for inner in block.body
+                if isinstance(inner, ast.FunctionDef) and inner.name == "__init__"
+            ]
+            for init in hidden:
+                yield pytest.param(getattr(svir.types, name), init, id=name)
+
+
+@pytest.mark.parametrize(("kind", "init"), list(constructors()))
+def test_what_type_checkers_see_of_a_constructor_is_what_it_takes(kind, init):
+    real = inspect.signature(kind).parameters
+    by_position = [name for name, p in real.items() if p.kind is not p.KEYWORD_ONLY]
+    assert [arg.arg for arg in init.args.args[1:]] == by_position
+    assert [arg.arg for arg in init.args.kwonlyargs] == [name for name in real if name not in by_position]
+    optional = {name for name, p in real.items() if p.default is not p.empty}
+    defaults = init.args.args[len(init.args.args) - len(init.args.defaults) :]
+    by_name = zip(init.args.kwonlyargs, init.args.kw_defaults, strict=True)
+    assert {
+        arg.arg for arg in [*defaults, *(arg for arg, default in by_name if default is not None)]
+    } == optional
+
+
+def test_every_constructor_that_takes_more_than_it_stores_says_so():
+    assert {param.id for param in constructors()} == {
+        *("PathSource", "BytesSource", "Image", "TextFile", "Message", "Schema", "Tool", "Request"),
+    }
+
+
+@pytest.mark.parametrize("value", EXAMPLES.values(), ids=EXAMPLES)
+class TestEveryValue:
+    def test_is_frozen(self, value):
+        with pytest.raises(AttributeError, match="immutable"):
+            setattr(value, value.__struct_fields__[0], "x")
+
+    def test_pickles_and_copies_equal(self, value):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(value, protocol)) == value
+        assert copy.deepcopy(value) == value
+        assert copy.copy(value) == value
+
+    def test_is_normalized_once_and_for_all(self, value):
+        if hasattr(value, "__post_init__"):
+            before = pickle.dumps(value)
+            value.__post_init__()
+            assert pickle.dumps(value) == before
+
+    def test_hashes_by_what_it_holds_unless_it_holds_free_json(self, value):
+        if type(value).__name__ in HASHABLE:
+            assert hash(value) == hash(copy.deepcopy(value))
+        else:
+            with pytest.raises(TypeError, match="unhashable"):
+                hash(value)
+
+    def test_matches_its_leading_fields_by_position(self, value):
+        kind = type(value)
+        assert kind.__match_args__
+        assert kind.__match_args__ == tuple(
+            name for name, p in inspect.signature(kind).parameters.items() if p.kind is not p.KEYWORD_ONLY
+        )
+
+    def test_is_shown_by_its_name_and_in_a_few_lines(self, value):
+        assert repr(value).startswith(f"{type(value).__name__}(")
+        assert len(repr(value)) < 3000
+        assert dict(value.__rich_repr__())
+
+
+@given(values.values)
+def test_any_value_survives_pickling_and_copying(value):
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert copy.deepcopy(value) == value
+
+
+def test_values_of_different_kinds_are_never_equal():
+    assert Text("x") != TextDelta("x")
+    assert Completion(FinishReason.STOP) != Completion(FinishReason.LENGTH)
+
+
+def test_match_takes_values_apart():
+    match Completion(FinishReason.STOP, "hi"):
+        case Completion("stop", text):
+            assert text == "hi"
+        case _:
+            pytest.fail("did not match")
+
+
+BIG = "x" * 1_000_000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Text(BIG),
+        user(Image.from_bytes(BIG.encode(), "image/png")),
+        Request("m", messages=["x"] * 10_000),
+        Request("m", extra={str(n): BIG for n in range(1000)}),
+        Request("m", extra={"deep": {"list": [BIG] * 100}}),
+        Tool("t", BIG, {BIG: [BIG]}),
+        Message("user", [BIG] * 1000),
+        Completion(FinishReason.STOP, BIG, dropped=(BIG,) * 99),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_repr_never_shows_megabytes(value):
+    assert len(repr(value)) < 5000
+
+
+def test_a_repr_leaves_defaults_out_and_cuts_long_text_and_lists():
+    assert repr(Request("m")) == "Request(model='m')"
+    assert repr(Text("y" * 101)) == f"Text(text='{'y' * LONGEST_TEXT}'...<101 characters>)"
+    assert "...<2 more>" in repr(Request("m", stop=[str(n) for n in range(10)]))
+    assert repr(Image.from_bytes(b"abc", "image/png").source) == "BytesSource(data=<3 bytes>)"
+
+
+def test_an_address_is_withheld_wherever_it_is_shown():
+    image = Image.from_url("https://example.org/a.png?token=secret")
+    for value in (image, image.source, user(image), Request("m", messages=[user(image)])):
+        assert "secret" not in repr(value)
+        assert "secret" not in repr(value.__rich_repr__())
+
+
+def test_a_frozen_value_cannot_get_further_attributes():
+    with pytest.raises(AttributeError):
+        Text("x").other = 1
+
+
+def test_limits_are_a_value_too():
+    assert issubclass(Limits, Value)
+    assert Limits() == Limits(wire_bytes=64 * 1024 * 1024)
