@@ -6,26 +6,26 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 import svir
-from tests.cli.scripted import Script
+from tests.cli.scripted import served
+from tests.support.loopback import Loopback
 
 
 @pytest.fixture
-def script() -> Iterator[Callable[..., Script]]:
-    """Starts scripted servers; each must have been asked for all of its responses."""
-    started: list[Script] = []
+def script() -> Iterator[Callable[..., Loopback]]:
+    """Starts loopback servers that answer one connection after the other with the next of these responses.
 
-    def start(*responses) -> Script:
-        started.append(Script(list(responses)))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.finish()
+    A response is bytes, or the acts of the whole connection.
+    """
+    with ExitStack() as stack:
+        yield lambda *responses: stack.enter_context(
+            Loopback(*(served(one) if isinstance(one, bytes) else one for one in responses))
+        )
 
 
 @pytest.fixture

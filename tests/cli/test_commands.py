@@ -9,10 +9,12 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from tests.cli.scripted import HEAD, answer, chunk, reply
+from tests.support.loopback import Await, Cut, Flood, Gone, Request, Send, Signal
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
 MODELS = {"data": [{"id": "alpha"}]}
@@ -45,10 +47,10 @@ def test_every_option_is_in_the_request(command, script, tmp_path):
         *("--json-schema", str(tmp_path / "form.json"), "Why?"),
         MY_KEY="sesame",
     )
-    (asked,) = server.asked
+    (asked,) = server.requests
     assert asked.line == "POST /v1/chat/completions HTTP/1.1"
     assert asked.headers["authorization"] == "Bearer sesame"
-    body = asked.json
+    body = json.loads(asked.body)
     assert body["model"] == "m"
     assert body["reasoning_effort"] == "low"
     assert body["max_tokens"] == 9
@@ -65,15 +67,15 @@ def test_the_url_may_come_from_the_environment_and_the_prompt_from_standard_inpu
     server = script(answer("so"))
     done = command("ask", "-m", "m", stdin=b"Why?", SVIR_URL=server.url)
     assert (done.stdout, done.returncode) == (b"so", 0)
-    assert server.asked[0].json["messages"] == [{"role": "user", "content": "Why?"}]
-    assert "authorization" not in server.asked[0].headers
+    assert json.loads(server.requests[0].body)["messages"] == [{"role": "user", "content": "Why?"}]
+    assert "authorization" not in server.requests[0].headers
 
 
 def test_the_only_model_of_a_server_need_not_be_named(command, script):
     server = script(reply("200 OK", MODELS), answer("so"))
     done = command("ask", "--url", server.url, "Why?")
     assert (done.stdout, done.returncode) == (b"so", 0)
-    assert server.asked[1].json["model"] == "alpha"
+    assert json.loads(server.requests[1].body)["model"] == "alpha"
 
 
 @pytest.mark.parametrize(
@@ -95,17 +97,10 @@ def test_reasoning_goes_to_standard_error(command, script):
 
 
 def test_an_answer_appears_as_it_arrives(environment, script):
-    go_on = None
-
-    def slowly(connection):
-        connection.sendall(HEAD + chunk({"content": "first"}))
-        go_on.wait(20)
-        connection.sendall(chunk({"content": ", second"}, "stop") + b"data: [DONE]\n\n")
-
-    import threading
-
     go_on = threading.Event()
-    server = script(slowly)
+    first = Send(HEAD + chunk({"content": "first"}))
+    second = Send(chunk({"content": ", second"}, "stop") + b"data: [DONE]\n\n")
+    server = script([Request(), first, Await(go_on), second, Cut()])
     with running(environment, server) as child:
         assert os.read(child.stdout.fileno(), 100) == b"first"
         go_on.set()
@@ -247,37 +242,27 @@ def running(environment, server, **more) -> subprocess.Popen[bytes]:
 
 
 def test_ctrl_c_closes_the_connection_and_says_so(environment, script):
-    server = script(None)
-    server.responses[0] = lambda connection: (
-        connection.sendall(HEAD + chunk({"content": "first"})),
-        server.await_close(connection),
-    )
+    closed = threading.Event()
+    server = script([Request(), Send(HEAD + chunk({"content": "first"})), Gone(closed)])
     with running(environment, server) as child:
         assert os.read(child.stdout.fileno(), 100) == b"first"
         child.send_signal(signal.SIGINT)
-        assert server.closed_by_client.wait(10)
+        assert closed.wait(10)
         _, said = child.communicate(timeout=20)
     assert said == b"svir: interrupted: the connection is closed, the answer is not whole\n"
     assert child.returncode == 130
 
 
 def test_a_reader_that_goes_away_ends_the_command_quietly(environment, script):
-    server = script(None)
-
-    def endless(connection):
-        with pytest.raises((BrokenPipeError, ConnectionResetError)):
-            connection.sendall(HEAD)
-            while True:
-                connection.sendall(chunk({"content": "more " * 1000}))
-        server.closed_by_client.set()
-
-    server.responses[0] = endless
+    closed = threading.Event()
+    flood = Flood(chunk({"content": "more " * 1000}))
+    server = script([Request(), Send(HEAD), flood, Signal(closed)])
     with running(environment, server) as child:
         assert os.read(child.stdout.fileno(), 4) == b"more"
         child.stdout.close()
         assert child.wait(20) == 141
         assert child.stderr.read() == b""
-    assert server.closed_by_client.wait(10)
+    assert closed.wait(10)
 
 
 def test_a_terminal_shows_no_control_characters_of_the_model(environment, script):
@@ -328,7 +313,7 @@ def test_json_is_what_the_server_was_asked_with(command, script):
     """The body has nothing that was not asked for, but for the token counts (D21)."""
     server = script(answer("so"))
     ask(command, server, "Why?")
-    assert json.loads(server.asked[0].body) == {
+    assert json.loads(server.requests[0].body) == {
         "model": "m",
         "stream": True,
         "stream_options": {"include_usage": True},

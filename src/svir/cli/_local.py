@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import contextlib
-import http.client
 import importlib.util
 import os
 import platform
@@ -218,6 +217,8 @@ class LocalServer:
 
     def _healthy(self, deadline: float) -> bool:
         """Whether GET /health, which needs no key, is answered with 200 (503 while it is loading)."""
+        import http.client  # slow to import, and only needed here
+
         where = urlsplit(self.url)
         left = max(deadline - time.monotonic(), 0.05)
         connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=left)
