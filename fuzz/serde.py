@@ -1,0 +1,123 @@
+"""Throws damaged data at ``from_dict``: it gives a value or a ``ConfigError``, never anything else.
+
+    PYTHONPATH=src:. python fuzz/serde.py [--seconds 30] [--seed N]
+
+What is read is also written and read again, and must be equal. A failure prints the data and the seed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import random
+import sys
+import time
+
+from svir import ConfigError, Event, Message, Part
+from svir.types import from_dict, to_dict
+from svir.types._serde import FORMS
+from tests.support.values import EXAMPLES
+
+KINDS = [*FORMS, Part, Event, list[Message], tuple[Part, ...]]
+STORED = [to_dict(value) for value in EXAMPLES.values()]
+SLOWEST = 0.5
+"""Seconds one reading may take; the data has a few thousand nodes at most."""
+
+
+def nodes(data):
+    """Every (container, key) of some data, without recursion: the data may be deep."""
+    found, open_ = [], [data]
+    while open_:
+        node = open_.pop()
+        keys = list(node) if isinstance(node, dict) else range(len(node))
+        for key in keys:
+            found.append((node, key))
+            if isinstance(node[key], (dict, list)):
+                open_.append(node[key])
+    return found
+
+
+def deep(chance, depth):
+    around = chance.choice([lambda x: [x], lambda x: {"parts": x}, lambda x: {"x": x}])
+    value = 1
+    for _ in range(depth):
+        value = around(value)
+    return value
+
+
+def anything(chance):
+    return chance.choice(
+        [
+            lambda: None,
+            lambda: chance.choice([True, False, 0, -1, 1, 2**64, 10**400, 0.5, float("nan"), float("inf")]),
+            lambda: chance.choice(["", "x", "\ud800", "off", "stop", "length", "user", "YQ==", "a" * 5000]),
+            lambda: chance.choice([[], {}, [[]], [{}], {"": None}, {"text": "x"}, {1: 2}, b"x", (1,), {1}]),
+            lambda: copy.deepcopy(chance.choice(STORED)),
+            lambda: deep(chance, chance.choice([5, 50, 200])),
+        ]
+    )()
+
+
+def damage(chance, data):
+    for _ in range(chance.choice([1, 1, 1, 2, 5])):
+        places = nodes(data)
+        if not places:
+            break
+        node, key = chance.choice(places)
+        match chance.randrange(4):
+            case 0:
+                del node[key]
+            case 1 if isinstance(node, dict):
+                node[chance.choice(["text", "image", "path", "calls", "", "\ud800", str(key)])] = anything(
+                    chance
+                )
+            case 2 if isinstance(node, dict):
+                node[chance.choice(nodes(chance.choice(STORED)))[1]] = node.pop(key)
+            case _:
+                node[key] = anything(chance)
+    return data
+
+
+def attempt(kind, data) -> bool:
+    """Whether the data was a value."""
+    started, refusal = time.perf_counter(), None
+    try:
+        value = from_dict(kind, data)
+    except ConfigError as error:
+        refusal = str(error)
+    assert time.perf_counter() - started < SLOWEST, "too slow"
+    if refusal is not None:
+        assert len(refusal.encode()) < 1000, "an error that quotes too much"
+        return False
+    again = from_dict(kind, to_dict(value))
+    assert again == value or "nan" in repr(value), "not read back equal"
+    return True
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+    args = parser.parse_args()
+    chance = random.Random(args.seed)
+    ends, tried, read = time.monotonic() + args.seconds, 0, 0
+    while time.monotonic() < ends:
+        data = damage(chance, copy.deepcopy(chance.choice(STORED)))
+        for kind in KINDS:
+            tried += 1
+            try:
+                read += attempt(kind, data)
+            except Exception as error:
+                print(f"{type(error).__name__}: {error}\nseed {args.seed}, {kind}: {ascii(data)[:2000]}")
+                return 1
+    for depth in (1_000, 100_000):
+        for kind in KINDS:
+            attempt(kind, deep(chance, depth))
+    known = json.dumps({"seed": args.seed, "tried": tried, "read": read})
+    print(f"nothing but ConfigError: {known}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
