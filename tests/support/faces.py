@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 import trio
 
 import svir
+from tests.support.world import AsyncWorld
 
 
 class Face:
@@ -44,6 +45,10 @@ class Face:
         if not self.blocking:
             return svir.AsyncClient.openai(url, **options)
         return BlockingClient(svir.Client.openai(url, **options))
+
+    def backend(self, world, **options):
+        """A scripted world as a backend of this face's colour."""
+        return world if self.blocking else AsyncWorld(world, **options)
 
     def layer(self, function):
         """A layer written as ``async def``, in this face's colour."""

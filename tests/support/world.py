@@ -55,7 +55,7 @@ class World:
         if isinstance(reply, tuple):
             silence, reply = reply
         self.wait(silence, read, total)
-        if isinstance(reply, Exception):
+        if isinstance(reply, BaseException):
             raise reply
         reply.world = self
         self.responses.append(reply)
@@ -205,3 +205,41 @@ def exchange_of(world, *, key=None, compatibility=None, **options):
     settings = settings_from(URL, {"model": "m", "include_usage": False, **options}, key)
     memory = Compatibility(wall_clock=lambda: 7.0) if compatibility is None else compatibility
     return Exchange(ToyApi(), settings, memory, world.clock)
+
+
+class AsyncWorld:
+    """The world of the asynchronous face; ``slow_close`` closes by an awaitable, as some backends do."""
+
+    def __init__(self, world, *, slow_close=False):
+        self.world = world
+        self.slow_close = slow_close
+
+    async def send(self, request, **limits):
+        return AsyncResponse(self.world.send(request, **limits), self.slow_close)
+
+    async def sleep(self, seconds):
+        self.world.sleep(seconds)
+
+    async def call(self, function):
+        return self.world.call(function)
+
+    def close(self):
+        return after(self.world.close) if self.slow_close else self.world.close()
+
+
+class AsyncResponse:
+    def __init__(self, inner, slow_close):
+        self.inner = inner
+        self.slow_close = slow_close
+        self.status, self.headers = inner.status, inner.headers
+
+    async def read(self, timeout):  # noqa: ASYNC109 (the seam's contract)
+        return self.inner.read(timeout)
+
+    def close(self):
+        return after(self.inner.close) if self.slow_close else self.inner.close()
+
+
+async def after(close):
+    """Closes only once it was awaited."""
+    close()
