@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import trio
+import trio.testing
+
+import svir
 
 from svir.http import AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
 from tests.support.loopback import Loopback
@@ -90,6 +94,34 @@ class Face:
         body = await self.rest(response)
         response.close()
         return body
+
+    async def beside(self, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
+        """Lets the first wait, runs the second meanwhile, and returns what the first returned (or its error)."""
+        outcome: list[Any] = []
+
+        async def noted() -> None:
+            try:
+                outcome.append(await first())
+            except svir.Error as error:
+                outcome.append(error)
+
+        if self.name == "asyncio":
+            task = asyncio.create_task(noted())
+            await asyncio.sleep(0.02)
+            await second()
+            await task
+        elif self.name == "trio":
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(noted)
+                await trio.testing.wait_all_tasks_blocked(0.02)
+                await second()
+        else:
+            thread = threading.Thread(target=lambda: self.run(noted))
+            thread.start()
+            thread.join(0.02)
+            await second()
+            thread.join(5)
+        return outcome[0]
 
     async def call(self, function: Callable[[], Any]) -> Any:
         """Waits for something of the test's own, without holding up a loop."""

@@ -20,6 +20,7 @@ Waiting is done on the other side's doing, or on an event the test sets: never b
 from __future__ import annotations
 
 import contextlib
+import itertools
 import select
 import socket
 import ssl
@@ -99,6 +100,22 @@ class Request(Act):
             peer.left_over = whole[length:]
             whole = whole[:length]
         peer.server.record(Received(line, headers, whole, peer.number))
+
+
+@dataclass
+class Serve(Act):
+    """Answers each request with the next of the answers, round and round, until the other side ends."""
+
+    answers: tuple[bytes, ...]
+
+    def perform(self, peer: Peer) -> None:
+        for answer in itertools.cycle(self.answers):
+            first = peer.recv()
+            if not first:
+                return
+            peer.left_over = first
+            Request().perform(peer)
+            peer.sock.sendall(answer)
 
 
 @dataclass
@@ -296,6 +313,12 @@ class Loopback:
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
+        patience = time.monotonic() + 0.5
+        while kind is None and self.opened < len(self._scripts):
+            if time.monotonic() > patience:
+                self.failures.append(f"{len(self._scripts)} connections were expected, {self.opened} came")
+                break
+            time.sleep(0.001)
         self.ended.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

@@ -64,12 +64,16 @@ class Connection:
     """
 
     def __init__(self, request: HttpRequest) -> None:
+        wrong = _complaint(request)
+        if wrong is not None:
+            raise ConfigError(wrong, unsent=True)
         length = None if request.body is None else len(request.body)
         if length is None and request.method == "POST":
             length = 0
-        fields = _fields(request, length)
         self._h11 = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
-        self._head = self._h11.send(h11.Request(method=request.method, target=request.target, headers=fields))
+        self._head = self._h11.send(
+            h11.Request(method=request.method, target=request.target, headers=_fields(request, length))
+        )
         self._left = length or 0
         self.status: int | None = None
         self.headers = Headers()
@@ -107,6 +111,8 @@ class Connection:
 
     def receive(self, data: bytes) -> None:
         """Takes in bytes of the answer. What is wrong with them is told by ``piece``."""
+        if self.failed:
+            return
         if self.status is None:
             data = self._receive_head(data)
         if self._plain and data:
@@ -167,7 +173,7 @@ class Connection:
             self._parse()
         # Only when h11 has taken exactly the head is it known that a chunk begins here. (A head that ends in
         # bare line feeds may leave h11 somewhere inside the body: then every chunk is h11's.)
-        exactly = not self._pieces and not self.complete and not self._h11.trailing_data[0]
+        exactly = not (self.failed or self.complete or self._pieces or self._h11.trailing_data[0])
         self._plain = exactly and self.headers.get("transfer-encoding") is not None
         return data
 
@@ -238,24 +244,30 @@ class Connection:
         self._failure = failure
 
 
-def _fields(request: HttpRequest, length: int | None) -> list[tuple[bytes, bytes]]:
-    """The request's header fields, checked; none of the errors quotes what it refuses."""
+def _complaint(request: HttpRequest) -> str | None:
+    """What HTTP cannot carry of a request. Told, not raised: a traceback of here would show the value."""
     if not _METHOD.fullmatch(request.method):
-        raise ConfigError("the request's method is no HTTP method", unsent=True)
+        return "the request's method is no HTTP method"
     if not _TARGET.fullmatch(request.target):
-        raise ConfigError("the request's path or query has characters that a URL cannot have", unsent=True)
-    authority = request.origin.authority
-    if not _AUTHORITY.fullmatch(authority):
-        raise ConfigError("the server's host has characters that a URL cannot have", unsent=True)
-    fields = [(b"host", authority.encode("ascii"))]
+        return "the request's path or query has characters that a URL cannot have"
+    if not _AUTHORITY.fullmatch(request.origin.authority):
+        return "the server's host has characters that a URL cannot have"
     for name, value in request.headers:
         if not _NAME.fullmatch(name):
-            raise ConfigError("a header's name has characters that HTTP does not allow", unsent=True)
+            return "a header's name has characters that HTTP does not allow"
         if name in _WRITTEN_HERE:
-            raise ConfigError(f"the header {name} cannot be set: svir writes it", unsent=True)
+            return f"the header {name} cannot be set: svir writes it"
         if not _VALUE.fullmatch(value):
-            raise ConfigError(f"the value of the header {name} cannot be sent over HTTP", unsent=True)
-        fields.append((name.encode("ascii"), value.strip(" \t").encode("latin-1")))
+            return f"the value of the header {name} has characters that HTTP does not allow"
+    return None
+
+
+def _fields(request: HttpRequest, length: int | None) -> list[tuple[bytes, bytes]]:
+    """The fields of a request that has been checked."""
+    fields = [(b"host", request.origin.authority.encode("ascii"))]
+    fields += [
+        (name.encode("ascii"), value.strip(" \t").encode("latin-1")) for name, value in request.headers
+    ]
     if length is not None:
         fields.append((b"content-length", b"%d" % length))
     return fields

@@ -64,9 +64,11 @@ class Deadlines:
     def over(self, *, connecting: bool = False) -> RequestTimeoutError:
         """The error for a deadline that passed."""
         if self._end is not None and self._clock() >= self._end:
-            return RequestTimeoutError(f"no answer within {self._total:g} s (timeout)")
+            return RequestTimeoutError(f"no answer within {self._total:g} s (timeout)", unsent=connecting)
         if connecting:
-            return RequestTimeoutError(f"no connection within {self._connect:g} s (connect_timeout)")
+            return RequestTimeoutError(
+                f"no connection within {self._connect:g} s (connect_timeout)", unsent=True
+            )
         return RequestTimeoutError(f"the server was silent for {self._read:g} s (idle_timeout)")
 
     def _soonest(self, seconds: float | None) -> float | None:
