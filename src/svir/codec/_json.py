@@ -17,7 +17,7 @@ import msgspec
 from svir.codec._fault import Fault
 from svir.errors import ProtocolError
 
-__all__ = ["is_array", "is_object", "parse", "too_deep"]
+__all__ = ["MAX_DEPTH", "is_array", "is_object", "parse", "too_deep"]
 
 MAX_DEPTH = 128
 """Deepest nesting that is read."""

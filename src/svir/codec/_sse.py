@@ -7,7 +7,8 @@
 3. The event limit holds at every byte: the line so far, without its end and comments too, plus the data of
    the event so far.
 4. Events are handed out one at a time, so that nothing is judged after the one that ended the stream.
-5. ``clean`` says that the next byte starts an event. Only then may a caller look at the bytes by itself.
+5. ``clean`` says that the next byte starts an event. Only then may a caller look at the bytes by itself, and
+   add what it took to ``offset``.
 """
 
 from __future__ import annotations
@@ -47,17 +48,23 @@ class Framing:
     Args:
         mode: ``strict`` refuses unknown fields and invalid UTF-8, ``lenient`` skips and replaces them.
         event_bytes: The limit on one event.
+
+    Attributes:
+        clean: Whether the next byte starts an event, whatever it is.
+        offset: Where in the stream the current line begins.
+        pending: How many bytes of that line came so far.
     """
 
     def __init__(self, mode: Mode, event_bytes: int) -> None:
         self._strict = mode == "strict"
         self._limit = event_bytes
         self._pieces: list[bytes] = []  # the line that is not whole yet
-        self._length = 0  # of the pieces
-        self._offset = 0  # of the current line's first byte in the stream
         self._at_start = True  # a byte-order mark may come
         self._skip_lf = False  # the last line ended with CR
         self._reset()
+        self.offset = 0
+        self.pending = 0
+        self.clean = False
 
     def _reset(self) -> None:
         self._type = b""
@@ -66,31 +73,19 @@ class Framing:
         self._event_at: int | None = None
 
     @property
-    def clean(self) -> bool:
-        """Whether the next byte starts an event, whatever it is."""
-        return not (self._pieces or self._skip_lf or self._at_start or self._event_at is not None)
-
-    @property
-    def offset(self) -> int:
-        """Where in the stream the current line begins."""
-        return self._offset
-
-    @property
     def event_at(self) -> int:
         """Where in the stream the current event begins."""
-        return self._offset if self._event_at is None else self._event_at
-
-    def skip(self, count: int) -> None:
-        """Counts bytes that the caller took by itself, while ``clean``."""
-        self._offset += count
+        return self.offset if self._event_at is None else self._event_at
 
     def keep(self, data: bytes) -> bool:
         """Keeps bytes without a line end as a part of the current line; False when there is a line end."""
         if b"\n" in data or b"\r" in data or self._skip_lf or self._at_start:
             return False
         self._pieces.append(data)
-        self._length += len(data)
-        self._check(self._length)
+        self.pending += len(data)
+        self.clean = False
+        if self.pending + self._size > self._limit:
+            self._check(self.pending)
         return True
 
     def take(self, data: bytes) -> bytes:
@@ -99,9 +94,10 @@ class Framing:
             self._pieces.append(data)
             data = b"".join(self._pieces)
             self._pieces = []
-            self._length = 0
-        if self._at_start and data[:1] not in BOM[:1]:
+            self.pending = 0
+        if self._at_start and not data.startswith(BOM[:1]) and data:
             self._at_start = False
+        self.clean = not (self._at_start or self._skip_lf or self._event_at is not None)
         return data
 
     def next(self, data: bytes, pos: int) -> tuple[Frame | None, int]:
@@ -113,6 +109,11 @@ class Framing:
         Raises:
             Fault: A limit was passed, or strict mode refuses a line.
         """
+        frame, pos = self._next(data, pos)
+        self.clean = not (self._pieces or self._at_start or self._skip_lf or self._event_at is not None)
+        return frame, pos
+
+    def _next(self, data: bytes, pos: int) -> tuple[Frame | None, int]:
         if self._at_start:
             pos = self._skip_bom(data, pos)
             if self._at_start:
@@ -122,7 +123,7 @@ class Framing:
                 self._skip_lf = False
                 if data.startswith(b"\n", pos):
                     pos += 1
-                    self._offset += 1
+                    self.offset += 1
                     continue
             lf = data.find(b"\n", pos)
             cr = data.find(b"\r", pos, len(data) if lf < 0 else lf)
@@ -130,14 +131,14 @@ class Framing:
             if end < 0:
                 rest = data[pos:] if pos else data
                 self._pieces = [rest]
-                self._length = len(rest)
-                self._check(self._length)
+                self.pending = len(rest)
+                self._check(self.pending)
                 return None, len(data)
             line = data[pos:end]
             self._check(len(line))
             frame = self._line(line)
             self._skip_lf = end == cr
-            self._offset += end + 1 - pos
+            self.offset += end + 1 - pos
             pos = end + 1
             if frame is not None:
                 return frame, pos
@@ -148,12 +149,12 @@ class Framing:
         head = data[pos : pos + len(BOM)]
         if head == BOM:
             self._at_start = False
-            self._offset += len(BOM)
+            self.offset += len(BOM)
             return pos + len(BOM)
         if BOM.startswith(head):
             if head:
                 self._pieces = [head]
-                self._length = len(head)
+                self.pending = len(head)
             return len(data)
         self._at_start = False
         return pos
@@ -161,7 +162,7 @@ class Framing:
     def _check(self, line: int) -> None:
         if line + self._size > self._limit:
             # One byte over is one too many, so this is where the stream is refused, however it was cut.
-            at = self._offset + self._limit - self._size
+            at = self.offset + self._limit - self._size
             raise Fault(
                 ResponseLimitError,
                 f"an event of more than {self._limit} bytes",
@@ -176,7 +177,7 @@ class Framing:
         if line.startswith(b":"):
             return None
         if self._event_at is None:
-            self._event_at = self._offset
+            self._event_at = self.offset
         if self._strict and not line.isascii():
             _check_utf8(line)
         name, _, value = line.partition(b":")

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from svir.codec._fault import Fault
 from svir.codec._json import is_array, is_object
@@ -24,6 +24,7 @@ from svir.types import (
     TextDelta,
     Timing,
     ToolCall,
+    ToolCallDelta,
     Usage,
 )
 
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from svir.openai.chat._wire import Choice, Chunk, Delta, WireUsage
     from svir.types import Event, ReasoningSource
 
-__all__ = ["Answer"]
+__all__ = ["Answer", "Kind"]
+
+Kind = Literal["content", "reasoning_content", "reasoning", "arguments"]
+"""What a plain chunk is a piece of."""
 
 
 class Answer:
@@ -71,28 +75,101 @@ class Answer:
         Raises:
             Fault: It contradicts what came before; then nothing of it was taken.
         """
-        index = chunk.choices[0].index if self.index is None and chunk.choices else self.index
-        chosen = [choice for choice in chunk.choices if choice.index == index]
-        choice = chosen[0] if chosen else None
-        if len(chosen) > 1:
-            raise Fault(ProtocolError, "the same choice twice in one chunk")
+        choice = self._choose(chunk)
         annotation = choice is not None and choice.delta is None
-        if not annotation:  # D35: an annotation's empty id and model are not the answer's
+        # D35: an annotation's empty id and model are not the answer's.
+        renamed = not annotation and (chunk.id != self.id or chunk.model != self.model)
+        if renamed and self._strict:
             self._check_names(chunk)
-        self._check_usage(chunk)
+        if (chunk.usage or not chunk.choices) and self._strict:
+            self._check_usage(chunk)
         if choice is not None:
             self._check_choice(choice)
         # From here on nothing fails.
-        self.index = index
-        if not annotation:
+        if renamed:
             self._take_names(chunk)
-        self._usage = chunk.usage or self._usage
+        if chunk.usage:
+            self._usage = chunk.usage
         if choice is not None:
+            self.index = choice.index
             self._take_choice(choice, events)
 
-    def _check_names(self, chunk: Chunk) -> None:
-        if not self._strict:
+    def _choose(self, chunk: Chunk) -> Choice | None:
+        """The one choice that is read: the index seen first, for the whole stream."""
+        chosen = chunk.choices
+        if chosen and (self.index is not None or len(chosen) > 1):
+            index = chosen[0].index if self.index is None else self.index
+            chosen = [choice for choice in chosen if choice.index == index]
+            if len(chosen) > 1:
+                raise Fault(ProtocolError, "the same choice twice in one chunk")
+        return chosen[0] if chosen else None
+
+    def take_plain(self, chunk: Chunk, events: list[Event]) -> Kind | None:
+        """Takes a chunk that is nothing but one piece of one kind, as ``apply`` takes it.
+
+        Returns:
+            What it is a piece of; None when it is not plain, and then nothing was taken.
+        """
+        if len(chunk.choices) != 1 or self.finish or self.refused or self.index != 0 or chunk.usage:
+            return None
+        [choice] = chunk.choices
+        delta = choice.delta
+        if delta is None or choice.finish_reason or delta.refusal:
+            return None
+        if (chunk.id != self.id and chunk.id is not None) or (
+            chunk.model != self.model and chunk.model is not None
+        ):
+            return None
+        if choice.content_filter_results and _blocks(choice.content_filter_results):
+            return None
+        text, first, second = delta.content, delta.reasoning_content, delta.reasoning
+        if (pieces := delta.tool_calls) and not (text or first or second):
+            return "arguments" if len(pieces) == 1 and self.calls.add_plain(pieces[0], events) else None
+        if pieces:
+            return None
+        if text and not (first or second):
+            self._content = True
+            self.add_content(text, events)
+            return "content"
+        if first and not (text or second):
+            self.add_reasoning("reasoning_content", first, events)
+            return "reasoning_content"
+        if second and not (text or first):
+            self.add_reasoning("reasoning", second, events)
+            return "reasoning"
+        return None
+
+    def take_text(self, kind: Kind, index: int, text: str, events: list[Event]) -> None:
+        """Takes one piece of a kind, as ``take_plain`` does; an empty one is nothing."""
+        if kind == "content":
+            if text:
+                self.add_content(text, events)
+        else:
+            self.take_texts(kind, index, [text], events)
+
+    def take_texts(self, kind: Kind, index: int, texts: list[str], events: list[Event]) -> None:
+        """Takes many pieces of one kind, each as ``take_plain`` takes one; empty ones are nothing."""
+        if not all(texts):
+            texts = [text for text in texts if text]
+        joined = "".join(texts)
+        if kind == "arguments":
+            self.calls.add_arguments(index, joined)
+            events += [ToolCallDelta(index, None, None, text) for text in texts]
             return
+        if kind == "content":
+            splitter = self.splitter
+            if splitter is not None and (splitter.held or splitter.inside or "<" in joined):
+                for text in texts:
+                    self.add_content(text, events)
+                return
+            self.text.write(joined)
+            events += map(TextDelta, texts)
+        else:
+            self.buffer(kind).write(joined)
+            events += [ReasoningDelta(kind, text) for text in texts]
+        self.visible = self.visible or bool(joined)
+
+    def _check_names(self, chunk: Chunk) -> None:
         for key, new, known in (("id", chunk.id, self.id), ("model", chunk.model, self.model)):
             if new is not None and known is not None and new != known:
                 raise Fault(ProtocolError, f"the {key} of the answer changes", "mode='lenient' ignores it")
@@ -106,8 +183,6 @@ class Answer:
         self._model_name = self._model_name or chunk.model
 
     def _check_usage(self, chunk: Chunk) -> None:
-        if not self._strict:
-            return
         if chunk.usage is not None and self._usage is not None:
             raise Fault(ProtocolError, "usage is reported twice", "mode='lenient' takes the last")
         told = self._usage is not None or chunk.usage is not None
@@ -117,8 +192,8 @@ class Answer:
 
     def _check_choice(self, choice: Choice) -> None:
         delta = choice.delta
-        if delta is not None:
-            if self.finish and _brings_something(delta):
+        if delta is not None and _brings_something(delta):
+            if self.finish:
                 raise Fault(UnsupportedError, "content after the finish reason")  # D35
             if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
                 raise Fault(ProtocolError, "both content and a refusal in one answer")  # D42
@@ -131,7 +206,7 @@ class Answer:
     def _take_choice(self, choice: Choice, events: list[Event]) -> None:
         if choice.content_filter_results and _blocks(choice.content_filter_results):
             self._blocked = True  # D35: a verdict alone does not end the answer
-        if choice.delta is not None:
+        if choice.delta is not None and _brings_something(choice.delta):
             self._take_delta(choice.delta, events)
         self.finish = choice.finish_reason or self.finish
 
@@ -152,10 +227,11 @@ class Answer:
 
     def add_content(self, content: str, events: list[Event]) -> None:
         """Takes content, which may hold think tags."""
-        if self.splitter is None:
+        splitter = self.splitter
+        if splitter is None or not (splitter.held or splitter.inside or "<" in content):
             self.add_text(content, events)
         else:
-            self._add_pieces(self.splitter.feed(content), events)
+            self._add_pieces(splitter.feed(content), events)
 
     def add_text(self, text: str, events: list[Event]) -> None:
         """Takes text of the answer."""
@@ -265,8 +341,9 @@ class Answer:
 
 def _brings_something(delta: Delta) -> bool:
     """Whether a delta is content; an empty one, or a repeated role, is not."""
-    texts = (delta.content, delta.reasoning_content, delta.reasoning, delta.refusal)
-    return any(texts) or bool(delta.tool_calls)
+    return bool(
+        delta.content or delta.reasoning_content or delta.reasoning or delta.refusal or delta.tool_calls
+    )
 
 
 def _blocks(results: dict[str, Any]) -> bool:

@@ -14,8 +14,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from svir.codec._fault import Fault
-from svir.errors import ProtocolError
-from svir.openai.chat._read import over_calls
+from svir.errors import ProtocolError, ResponseLimitError
 from svir.types import ToolCall, ToolCallDelta
 
 if TYPE_CHECKING:
@@ -71,7 +70,8 @@ class Calls:
         fresh: dict[int, str] = {}
         for piece in pieces:
             if piece.index >= self._limit:
-                raise over_calls(self._limit)
+                what = f"more than {self._limit} tool calls"
+                raise Fault(ResponseLimitError, what, "Limits(tool_calls=...) allows more")
             if piece.id:
                 call = self._calls.get(piece.index)
                 known = (call.id if call else "") or fresh.setdefault(piece.index, piece.id)
@@ -97,16 +97,33 @@ class Calls:
             if new_id or name or arguments:
                 events.append(ToolCallDelta(piece.index, new_id, name, arguments))
 
+    def add_plain(self, piece: Piece, events: list[Event]) -> bool:
+        """Takes a piece that adds arguments to a call and nothing else; False when it is not such a piece."""
+        call, function = self._calls.get(piece.index), piece.function
+        if call is None or function is None or not function.arguments:
+            return False
+        if (piece.id and piece.id != call.id) or (function.name and function.name != call.name):
+            return False
+        call.arguments.write(function.arguments)
+        events.append(ToolCallDelta(piece.index, None, None, function.arguments))
+        return True
+
+    def add_arguments(self, index: int, arguments: str) -> None:
+        """Takes arguments of a call that is known."""
+        self._calls[index].arguments.write(arguments)
+
     def finish(self) -> tuple[ToolCall, ...]:
         """The calls in the order of their indices.
 
         Raises:
             Fault: One of them could not be answered.
         """
+        if not self._calls:
+            return ()
         calls = [
             ToolCall(call.id, call.name, call.arguments.getvalue()) for _, call in sorted(self._calls.items())
         ]
-        if self._calls and max(self._calls) != len(calls) - 1:
+        if max(self._calls) != len(calls) - 1:
             raise Fault(ProtocolError, "tool calls with a gap between their indices")
         if not all(call.id and call.name for call in calls):
             raise Fault(ProtocolError, "a tool call without an id or a name")

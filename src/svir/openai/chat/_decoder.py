@@ -27,6 +27,7 @@ from svir.errors import (
 )
 from svir.openai.chat._answer import Answer
 from svir.openai.chat._failures import describe, error_in
+from svir.openai.chat._fast import FastPath
 from svir.openai.chat._read import ChunkReader
 from svir.types import Completed
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from svir.types import Event
 
 __all__ = ["Decoder"]
+
+DONE = b"data: [DONE]\n\n"
 
 BLOCK = 32 * 1024
 """Bytes looked at together. It bounds what one look costs, and so keeps the whole linear."""
@@ -80,14 +83,15 @@ class Decoder:
         check_mode(mode)
         check_think(think)
         self._strict = mode == "strict"
-        self._wire_left = limits.wire_bytes
         self._limits = limits
         self._request_id = request_id
         self._dropped = dropped
         self._framing = Framing(mode, limits.event_bytes)
-        self._reader = ChunkReader(mode, limits.tool_calls)
+        self._reader = ChunkReader(mode)
         self._answer = Answer(mode, limits.tool_calls, think, clock)
-        self._number = 0  # of events
+        self._fast = FastPath(self._answer)
+        self._look = min(BLOCK, limits.event_bytes)  # bytes the shortcut may look at; tests set 0
+        self._number = 0  # of events that were read without the shortcut
         self._done = False
         self._error: Error | None = None
 
@@ -114,9 +118,22 @@ class Decoder:
         Raises:
             svir.Error: The one of an earlier push, which every later call raises again.
         """
+        events: list[Event] = []
+        framing, answer = self._framing, self._answer
+        end = framing.offset + len(data)
+        # Nothing is taken here after an error or the end, since then there is no pattern.
+        if (
+            framing.clean
+            and len(data) <= self._look
+            and end <= self._limits.wire_bytes
+            and self._fast.take_one(data, events)
+        ):
+            framing.offset = end
+            if answer.visible:
+                answer.stamp()
+            return iter(events)
         if self._error is not None:
             raise self._error.with_traceback(None)
-        events: list[Event] = []
         if self._done:
             return iter(events)
         try:
@@ -124,10 +141,11 @@ class Decoder:
         except Fault as fault:
             stopped = fault
         else:
-            if self._answer.visible:
-                self._answer.stamp()
+            if answer.visible:
+                answer.stamp()
             return iter(events)
-        self._answer.flush(events)  # what was held back comes before the error
+        self._fast.forget()
+        answer.flush(events)  # what was held back comes before the error
         self._error = self._make_error(stopped)
         return _EventsThenError(events, self._error)
 
@@ -145,20 +163,49 @@ class Decoder:
             raise self._error.with_traceback(None)
 
     def _make_error(self, fault: Fault) -> Error:
-        error = fault.error(self._number, self._framing.event_at)
+        error = fault.error(self._number + self._fast.taken, self._framing.event_at)
         error.request_id = self._request_id
         error.partial = self._answer.partial()
         return error
 
     def _push(self, data: bytes, events: list[Event]) -> None:
-        if len(data) > BLOCK:
-            for start in range(0, len(data), BLOCK):
+        size = len(data)
+        if size > BLOCK:
+            for start in range(0, size, BLOCK):
                 if not self._done:
                     self._push(data[start : start + BLOCK], events)
             return
-        left = self._wire_left = self._wire_left - len(data)
-        self._decode(data if left >= 0 else data[:left], events)
-        if left < 0 and not self._done:
+        framing = self._framing
+        left = self._limits.wire_bytes - framing.offset - framing.pending - size
+        if left < 0:
+            data = data[:left]
+        if not framing.clean:
+            data = b"" if framing.keep(data) else framing.take(data)
+        pos, size = 0, len(data)
+        # A limit below what is looked at together has to be watched byte by byte.
+        shortcuts = self._look > 0 and size <= self._limits.event_bytes
+        while pos < size:
+            if shortcuts and framing.clean:
+                start = pos
+                try:
+                    pos = self._fast.take(data, start, events)
+                except Fault as fault:
+                    fault.at = framing.offset + (fault.at or 0) - start
+                    raise
+                framing.offset += pos - start
+                if pos == size or framing.keep(data[pos:]):
+                    break
+                if data.startswith(DONE, pos):
+                    self._number += 1
+                    self._complete(framing.offset, events)
+                    return
+            frame, pos = framing.next(data, pos)
+            if frame is not None:
+                self._number += 1
+                self._take(frame, events)
+                if self._done:
+                    return
+        if left < 0:
             raise Fault(
                 ResponseLimitError,
                 f"a response of more than {self._limits.wire_bytes} bytes",
@@ -166,22 +213,9 @@ class Decoder:
                 at=self._limits.wire_bytes,
             )
 
-    def _decode(self, data: bytes, events: list[Event]) -> None:
-        framing = self._framing
-        if framing.keep(data):
-            return
-        data = framing.take(data)
-        pos = 0
-        while pos < len(data):
-            frame, pos = framing.next(data, pos)
-            if frame is not None:
-                self._number += 1
-                self._take(frame, events)
-                if self._done:
-                    return
-
     def _take(self, frame: Frame, events: list[Event]) -> None:
         """Reads one event by every rule."""
+        self._fast.forget()
         if frame.type == b"error":  # D29: whatever its data
             self._fail(describe(frame.data or b""), frame.at)
         if frame.type not in {b"", b"message"}:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from svir.codec._fault import Fault
 from svir.codec._json import is_array, is_object
-from svir.errors import ProtocolError, ResponseLimitError, UnsupportedError
+from svir.errors import ProtocolError, UnsupportedError
 from svir.openai.chat._wire import Choice, Chunk, Delta, Details, Function, Piece, WireUsage
 
 if TYPE_CHECKING:
     from svir.codec._options import Mode
 
-__all__ = ["ChunkReader", "over_calls"]
+__all__ = ["ChunkReader"]
 
 SKIPS = "mode='lenient' skips it"
 FINISHES = frozenset({"stop", "tool_calls", "length", "content_filter"})
@@ -33,12 +33,10 @@ class ChunkReader:
 
     Args:
         mode: What is done with what the protocol does not know.
-        tool_calls: The limit on calls, and so on their indices.
     """
 
-    def __init__(self, mode: Mode, tool_calls: int) -> None:
+    def __init__(self, mode: Mode) -> None:
         self._strict = mode == "strict"
-        self._calls = tool_calls
 
     def read(self, value: dict[str, Any]) -> Chunk | None:
         """The chunk, or None when it says nothing of the answer.
@@ -152,8 +150,6 @@ class ChunkReader:
         index = told.get("index")
         if type(index) is not int or index < 0:
             raise Fault(ProtocolError, "a piece of a tool call without an index")
-        if index >= self._calls:
-            raise over_calls(self._calls)
         if told.get("type", "function") != "function":
             raise Fault(UnsupportedError, "a tool call of a type other than function")
         function = told.get("function", {})
@@ -166,11 +162,6 @@ class ChunkReader:
         if not all(text is None or isinstance(text, str) for text in texts):
             raise Fault(ProtocolError, "an id, a name or arguments of a tool call that are no text")
         return Piece(index, texts[0], None, Function(texts[1], texts[2]))
-
-
-def over_calls(limit: int) -> Fault:
-    """The fault of a call beyond the limit."""
-    return Fault(ResponseLimitError, f"more than {limit} tool calls", "Limits(tool_calls=...) allows more")
 
 
 def _is_prompt_report(value: dict[str, Any]) -> bool:

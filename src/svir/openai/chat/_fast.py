@@ -1,0 +1,292 @@
+"""The shortcut for plain events, which are nearly all of them. It decides nothing: see the rules.
+
+1. An event is taken here only when it is one ``data`` line and the typed reader takes it. Anything else is
+   left where it is, for the complete reading of ``_read.py``. What follows from a chunk is decided in
+   ``_answer.py`` either way.
+2. The events of a stream differ in one string. When an event has been read, and was nothing but a piece of
+   one kind, the bytes around its string make a pattern (``_Pattern``): every event with the same bytes around
+   another string says the same, with that string.
+3. A pattern is proved, not guessed: the event is read once more with another string in its place, and must
+   come out the same but for that string.
+4. A run of events of one pattern is split at the bytes between their strings, and the strings are decoded
+   together. The parser still judges each of them: a quote or a line end that does not belong there ends the
+   run.
+5. Learning is given up for a while when it does not pay: when something else differs from event to event.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from svir.codec._fault import Fault
+from svir.codec._json import MAX_DEPTH, too_deep
+from svir.openai.chat._wire import read_typed
+
+if TYPE_CHECKING:
+    from svir.openai.chat._answer import Answer, Kind
+    from svir.openai.chat._wire import Chunk
+    from svir.types import Event
+
+__all__ = ["FastPath"]
+
+PROBE = b"#"
+LONGEST_WAIT = 1024
+"""Events between two attempts to learn a pattern, at most."""
+
+# The string under a key, without its quotes.
+_VALUES = {
+    kind: re.compile(rb'"%b": ?"((?:[^"\\]|\\.)*+)"' % kind.encode())
+    for kind in ("content", "reasoning_content", "reasoning", "arguments")
+}
+_string = msgspec.json.Decoder(str).decode
+_strings = msgspec.json.Decoder(list[str]).decode
+
+
+class _Pattern(msgspec.Struct, gc=False):
+    """The bytes of an event around its one string, with the blank line after it.
+
+    Attributes:
+        kind: What the string is a piece of.
+        index: Of which call, for arguments.
+        head: What stands before the string.
+        tail: What stands after it.
+        joint: What stands between the strings of two such events: tail and head.
+        line: Where in the tail its line ends.
+    """
+
+    kind: Kind
+    index: int
+    head: bytes
+    tail: bytes
+    joint: bytes
+    line: int
+
+
+class FastPath:
+    """Takes plain events of one stream.
+
+    Attributes:
+        taken: How many events were taken so far.
+    """
+
+    __slots__ = ("_answer", "_next_wait", "_pattern", "_wait", "taken")
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._pattern: _Pattern | None = None
+        self._wait = 0  # events until a pattern is learned again
+        self._next_wait = 1
+        self.taken = 0
+
+    def forget(self) -> None:
+        """Gives the pattern up: an event that was no plain one may have changed what the next ones mean."""
+        self._pattern = None
+
+    def take_one(self, data: bytes, events: list[Event]) -> bool:
+        """Takes bytes that are exactly one event of the pattern: the usual read of a live stream."""
+        pattern = self._pattern
+        if (
+            pattern is None
+            or len(data) >= 2 * len(pattern.joint)  # likely to be several
+            or not data.startswith(pattern.head)
+            or not data.endswith(pattern.tail)
+        ):
+            return False
+        try:
+            # With the quotes, which belong to head and tail. Bytes in which these overlap are no string.
+            text = _string(data[len(pattern.head) - 1 : 1 - len(pattern.tail)])
+        except msgspec.DecodeError:
+            return False
+        self.taken += 1
+        self._answer.take_text(pattern.kind, pattern.index, text, events)
+        return True
+
+    def take(self, data: bytes, pos: int, events: list[Event]) -> int:
+        """Takes events from ``pos``, where one begins, as long as they are whole and plain.
+
+        Returns:
+            The position of the first event that was not taken.
+
+        Raises:
+            Fault: A chunk contradicts what came before; its ``at`` is a position in ``data``.
+        """
+        answer = self._answer
+        while True:
+            pattern = self._pattern
+            if pattern is not None and data.startswith(pattern.head, pos):
+                pos = self._run(pattern, data, pos, events)
+            if not data.startswith((b"data: {", b"data:{"), pos):
+                lf = data.find(b"\n", pos) if data.startswith((b":", b"\n"), pos) else -1
+                if lf < 0 or data.find(b"\r", pos, lf) >= 0:
+                    return pos
+                pos = lf + 1  # a comment, or an empty line that ends nothing
+                continue
+            lf = data.find(b"\n", pos)
+            if data.startswith(b"\n", lf + 1):
+                end, after = lf, lf + 2
+            elif data.startswith(b"\r\n\r\n", lf - 1):
+                end, after = lf - 1, lf + 3
+            else:  # not whole, or of several lines
+                return pos
+            line = data[pos + 5 : end]
+            if b"\r" in line or not (line.isascii() or _is_utf8(line)):
+                return pos
+            if len(line) > 2 * MAX_DEPTH and too_deep(line):
+                return pos
+            try:
+                chunk = read_typed(line)
+            except (msgspec.DecodeError, RecursionError):
+                return pos
+            self.taken += 1
+            kind = answer.take_plain(chunk, events)
+            if kind is None:
+                self._pattern = None
+                try:
+                    answer.apply(chunk, events)
+                except Fault as fault:
+                    fault.at = pos
+                    raise
+            elif self._wait:
+                self._wait -= 1
+            else:
+                self._learn(kind, chunk, data[pos:after])
+            pos = after
+
+    def _run(self, pattern: _Pattern, data: bytes, pos: int, events: list[Event]) -> int:
+        """Takes as many events of the pattern as follow each other; the position after them."""
+        start = pos + len(pattern.head)
+        end = data.find(b"\n", start) - pattern.line
+        if end < start or not data.startswith(pattern.tail, end):
+            self._pattern = None
+            return pos
+        if not data.startswith(pattern.joint, end):
+            parts, after = [data[start:end]], end + len(pattern.tail)
+        else:
+            parts, after = _split_all(pattern, data, pos) or _split(pattern, data, pos)
+        texts = _decode(parts)
+        if len(texts) != len(parts):
+            strings = sum(len(part) for part in parts[: len(texts)])
+            after = pos + strings + len(texts) * len(pattern.joint)
+        if len(texts) > 1 or (texts and data.find(b"\n", after) < 0):
+            self._next_wait = 1  # it pays
+        self.taken += len(texts)
+        if len(texts) == 1:
+            self._answer.take_text(pattern.kind, pattern.index, texts[0], events)
+        else:
+            self._answer.take_texts(pattern.kind, pattern.index, texts, events)
+        return after
+
+    def _learn(self, kind: Kind, chunk: Chunk, event: bytes) -> None:
+        """Makes a pattern of a plain event, if that can be proved right."""
+        self._pattern = None
+        # Forgotten again when the pattern is of use.
+        self._wait = self._next_wait = min(self._next_wait * 2, LONGEST_WAIT)
+        found = _VALUES[kind].search(event)
+        if found is None:
+            return
+        start, end = found.span(1)
+        head, tail = event[:start], event[end:]
+        if _proves(kind, chunk, event[start:end], head, tail):
+            index = _piece_index(chunk) if kind == "arguments" else 0
+            self._pattern = _Pattern(kind, index, head, tail, tail + head, tail.index(b"\n"))
+
+
+def _proves(kind: Kind, chunk: Chunk, string: bytes, head: bytes, tail: bytes) -> bool:
+    """Whether the string between head and tail is the piece, and nothing else depends on it."""
+    try:
+        probed = read_typed(head[5:] + string + PROBE + tail)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    text = _swap(kind, chunk, "")
+    return text is not None and _swap(kind, probed, "") == text + PROBE.decode() and probed == chunk
+
+
+def _swap(kind: Kind, chunk: Chunk, text: str) -> str | None:
+    """Puts a text where the piece of a chunk is; what was there."""
+    delta = chunk.choices[0].delta
+    if delta is None:
+        return None
+    if kind != "arguments":
+        old: str | None = getattr(delta, kind)
+        setattr(delta, kind, text)
+        return old
+    function = delta.tool_calls[0].function if delta.tool_calls else None
+    if function is None:
+        return None
+    old, function.arguments = function.arguments, text
+    return old
+
+
+def _piece_index(chunk: Chunk) -> int:
+    delta = chunk.choices[0].delta
+    return delta.tool_calls[0].index if delta is not None and delta.tool_calls else 0
+
+
+def _split_all(pattern: _Pattern, data: bytes, pos: int) -> tuple[list[bytes], int] | None:
+    """The strings of the events up to the last one of the pattern, and the position after it.
+
+    None unless these are all of the pattern: that is seen when put together again they are the same bytes.
+    """
+    head, tail, line = pattern.head, pattern.tail, pattern.line
+    after = data.rfind(tail) + len(tail)
+    run = data[pos:after]
+    skip, end = len(head), -line
+    parts = [one[skip:end] for one in run.split(b"\n")[:-2:2]]
+    return (parts, after) if head + pattern.joint.join(parts) + tail == run else None
+
+
+def _split(pattern: _Pattern, data: bytes, pos: int) -> tuple[list[bytes], int]:
+    """The strings of the events that follow each other, and the position after the last one."""
+    joint, tail, line = pattern.joint, pattern.tail, pattern.line
+    parts: list[bytes] = []
+    start = pos + len(pattern.head)
+    while True:
+        end = data.find(b"\n", start) - line
+        if end >= start and data.startswith(joint, end):
+            parts.append(data[start:end])
+            start = end + len(joint)
+        elif end >= start and data.startswith(tail, end):
+            parts.append(data[start:end])
+            return parts, end + len(tail)
+        else:
+            return parts, start - len(pattern.head)
+
+
+def _decode(parts: list[bytes]) -> list[str]:
+    """The strings, as many of the first ones as are JSON."""
+    if len(parts) > 1:
+        joined = b'","'.join(parts)
+        quotes = 2 * (len(parts) - 1)
+        # When nothing is escaped but by one backslash, and no part ends with one, all quotes that are not
+        # escaped are the added ones: then it is as many strings as there are parts.
+        if b"\\" not in joined:
+            plain = joined.count(b'"') == quotes
+        else:
+            plain = (
+                b"\\\\" not in joined
+                and b'\\","' not in joined
+                and joined.count(b'"') - joined.count(b'\\"') == quotes
+            )
+        if plain:
+            try:
+                return _strings(b'["%b"]' % joined)
+            except msgspec.DecodeError:
+                pass
+    texts: list[str] = []
+    for part in parts:
+        try:
+            texts.append(_string(b'"%b"' % part))
+        except msgspec.DecodeError:
+            break
+    return texts
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
