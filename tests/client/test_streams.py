@@ -10,7 +10,7 @@ import pytest
 import svir
 from svir.types import Completed, TextDelta
 from tests.support.chat import answer, pieces
-from tests.support.faces import closing
+from tests.support.faces import ASYNC_FACES, closing
 from tests.support.world import STALL, Response, World
 
 URL = "http://127.0.0.1:1234"
@@ -314,9 +314,8 @@ def test_what_is_asked_may_be_a_request_or_turns_with_fields(face, ask):
     assert (bodies[3]["temperature"], bodies[4]["temperature"]) == (0, 1)
 
 
+@pytest.mark.parametrize("face", ASYNC_FACES, ids=repr)
 def test_a_backend_that_closes_by_an_awaitable_is_awaited(face):
-    if face.blocking:
-        pytest.skip("the blocking face awaits nothing")
 
     async def scenario(client):
         await client.complete("hi")
@@ -339,7 +338,7 @@ def test_a_backend_that_closes_by_an_awaitable_is_awaited(face):
     assert world.names[-1] == "close all"
 
 
-def test_a_decoder_without_an_end_is_not_waited_for(face):
+def test_a_stream_that_was_left_goes_without_the_garbage_collector(face):
     """What a stream holds goes with it, without the garbage collector."""
 
     async def scenario(client):

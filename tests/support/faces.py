@@ -74,6 +74,7 @@ class Face:
 
 
 FACES = [Face("sync"), Face("asyncio"), Face("trio")]
+ASYNC_FACES = FACES[1:]
 
 
 def drive(coroutine):
