@@ -49,6 +49,7 @@ class _Settings:
         self._ssl_context = ssl_context
         self._lock = threading.Lock()
         self._made: Engine | None = None
+        self._closed = False
 
     def _engine(self) -> Engine:
         if self._made is None:
@@ -56,7 +57,10 @@ class _Settings:
 
             with self._lock:
                 if self._made is None:
-                    self._made = Engine(self._max_connections, self._ca_file, self._ssl_context)
+                    made = Engine(self._max_connections, self._ca_file, self._ssl_context)
+                    if self._closed:
+                        made.close()
+                    self._made = made
         return self._made
 
     def close(self) -> None:
@@ -65,7 +69,10 @@ class _Settings:
         May be called from any thread, more than once, and never waits. A later ``send`` fails in the same
         way.
         """
-        self._engine().close()
+        with self._lock:
+            self._closed = True
+        if self._made is not None:
+            self._made.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -188,7 +188,8 @@ class Roundtrip:
     def __del__(self) -> None:
         # Nothing is scheduled, and no lock is waited for: a socket is shut by a plain call.
         if getattr(self, "_owned", None):
-            unfinished = not self._connection.complete and self._stream.watch.ours
+            watch = self._stream.watch
+            unfinished = not self._connection.complete and not watch.closed and watch.ours
             self._give_away(reuse=False)
             if unfinished:
                 warnings.warn(

@@ -1,0 +1,208 @@
+"""``max_connections``: places for connections, and who waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+import trio
+
+import svir
+from svir.http import Http11Backend, Origin
+from tests.http.faces import Timed, assert_clean, post
+from tests.support.loopback import Await, Gone, Loopback, Request, Send, Serve, Stall, chunked, ok
+
+PART = chunked(b"a", end=False)
+
+
+@pytest.mark.parametrize("most", [0, -1])
+def test_less_than_one_is_a_config_error(face, most):
+    with pytest.raises(svir.ConfigError, match="max_connections"):
+        face.backend(max_connections=most)
+
+
+def test_waiting_for_a_place_counts_as_connecting_and_is_unsent(face):
+    with Loopback([Request(), Send(PART), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+            with pytest.raises(svir.RequestTimeoutError, match="no connection within") as caught, Timed(0.15):
+                await face.send(backend, post(server), connect=0.15)
+            assert caught.value.unsent
+            assert_clean(caught.value)
+            response.close()
+            backend.close()
+
+        face.run(main)
+        assert server.opened == 1
+
+
+def test_a_connection_that_becomes_idle_goes_to_who_waits(face):
+    end = Await()
+    with Loopback([Request(), Send(PART), end, Send(b"0\r\n\r\n"), Request(), Send(ok()), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+            assert await face.read(response) == b"a"
+
+            async def finish():
+                end.event.set()
+                assert await face.read(response) == b""
+
+            second = await face.beside(lambda: face.send(backend, post(server)), finish)
+            assert await face.rest(second) == b"ok"
+            backend.close()
+
+        face.run(main)
+        assert server.opened == 1
+
+
+def test_a_place_that_comes_free_goes_to_who_waits(face):
+    with Loopback([Request(), Send(PART), Gone()], [Request(), Send(ok()), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+
+            async def finish():
+                response.close()
+
+            second = await face.beside(lambda: face.send(backend, post(server)), finish)
+            assert await face.rest(second) == b"ok"
+            backend.close()
+
+        face.run(main)
+
+
+def test_an_idle_connection_to_another_server_gives_way(face):
+    with Loopback([Request(), Send(ok()), Gone()]) as one, Loopback([Request(), Send(ok()), Gone()]) as other:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            assert await face.exchange(backend, post(one)) == b"ok"
+            assert await face.exchange(backend, post(other)) == b"ok"
+            backend.close()
+
+        face.run(main)
+
+
+def test_failures_give_their_places_back(face):
+    with Loopback([Stall()], [Request(), Send(ok()), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            for _ in range(3):
+                with pytest.raises(svir.TransportError):
+                    await face.send(backend, post(Origin("http", "127.0.0.1", 1)))
+            with pytest.raises(svir.RequestTimeoutError):
+                await face.send(backend, post(Origin("https", "127.0.0.1", server.port)), connect=0.05)
+            assert await face.exchange(backend, post(server)) == b"ok"
+            backend.close()
+
+        face.run(main)
+
+
+def test_closing_wakes_who_waits(face):
+    with Loopback([Request(), Send(PART), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+
+            async def close():
+                backend.close()
+
+            error = await face.beside(lambda: face.send(backend, post(server)), close)
+            assert "closed by this program" in str(error)
+            assert error.unsent
+            del response
+
+        face.run(main)
+
+
+def test_a_waiter_that_is_cancelled_leaves_its_turn_to_the_next(async_face):
+    # The cancelled one may have connected already.
+    with Loopback([Request(), Send(PART), Gone()], repeat=[Serve((ok(),))]) as server:
+
+        async def main():
+            backend = async_face.backend(max_connections=1)
+            response = await async_face.send(backend, post(server))
+            bodies = []
+
+            async def wait():
+                bodies.append(await async_face.exchange(backend, post(server)))
+
+            if async_face.name == "asyncio":
+                first, second = asyncio.create_task(wait()), asyncio.create_task(wait())
+                await asyncio.sleep(0.02)
+                response.close()
+                first.cancel()
+                await asyncio.wait_for(second, 5)
+            else:
+                async with trio.open_nursery() as nursery:
+                    scope = trio.CancelScope()
+
+                    async def cancellable():
+                        with scope:
+                            await wait()
+
+                    nursery.start_soon(cancellable)
+                    await trio.testing.wait_all_tasks_blocked()
+                    nursery.start_soon(wait)
+                    await trio.testing.wait_all_tasks_blocked()
+                    response.close()
+                    scope.cancel()
+            assert bodies == [b"ok"]
+            backend.close()
+
+        async_face.run(main)
+
+
+def test_many_threads_with_few_places():
+    backend = Http11Backend(max_connections=2)
+    outcomes = []
+    with Loopback(repeat=[Serve((ok(b"a"), chunked(b"b")))]) as server:
+
+        def work():
+            for _ in range(20):
+                response = backend.send(post(server), connect=10, read=5)
+                while response.read(5):
+                    pass
+                outcomes.append(response.status)
+                response.close()
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        backend.close()
+        assert outcomes == [200] * 160
+        assert server.opened == 2
+
+
+def test_many_tasks_with_few_places(async_face):
+    with Loopback(repeat=[Serve((ok(b"a"), chunked(b"b")))]) as server:
+
+        async def main():
+            backend = async_face.backend(max_connections=3)
+            bodies = []
+
+            async def one():
+                bodies.append(await async_face.exchange(backend, post(server)))
+
+            if async_face.name == "asyncio":
+                await asyncio.gather(*[one() for _ in range(60)])
+            else:
+                async with trio.open_nursery() as nursery:
+                    for _ in range(60):
+                        nursery.start_soon(one)
+            assert sorted(set(bodies)) == [b"a", b"b"]
+            assert len(bodies) == 60
+            backend.close()
+
+        async_face.run(main)
+        assert server.opened == 3
