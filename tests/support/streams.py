@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 from pathlib import Path
@@ -59,7 +60,7 @@ def seen(error):
 def cut(data, places):
     """The pieces of the data between these places."""
     edges = [0, *sorted(places), len(data)]
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(edges)]
 
 
 def strides(data, size):
@@ -133,12 +134,67 @@ SPLICES = (
 )
 
 
+VALUES = (
+    None,
+    True,
+    0,
+    1,
+    -1,
+    1.5,
+    10**20,
+    "",
+    "x",
+    "<think>",
+    "stop",
+    [],
+    {},
+    [None],
+    {"index": 0},
+    "\ud800",
+)
+KEYS = (
+    *("id", "model", "choices", "usage", "error", "delta", "index", "finish_reason", "content", "reasoning"),
+    *("reasoning_content", "refusal", "tool_calls", "role", "function", "name", "arguments", "type", "audio"),
+    *("content_filter_results", "content_filter_offsets", "prompt_filter_results", "filtered", "message"),
+)
+
+
+def mutate_json(data, rng: random.Random):
+    """One event's data with one value replaced, taken away, added or moved to another key."""
+    events = data.split(b"\n\n")
+    at = rng.randrange(len(events))
+    try:
+        value = json.loads(events[at].removeprefix(b"data:"))
+    except ValueError:
+        return data
+    nodes = [value] if isinstance(value, dict | list) else []
+    for node in nodes:
+        nodes += [
+            one for one in (node.values() if isinstance(node, dict) else node) if isinstance(one, dict | list)
+        ]
+    if not nodes:
+        return data
+    node = rng.choice(nodes)
+    key = rng.choice([*node, *KEYS]) if isinstance(node, dict) else rng.randrange(len(node) + 1)
+    match rng.randrange(3):
+        case 0 if key in node if isinstance(node, dict) else key < len(node):
+            del node[key]
+        case 1 if isinstance(node, dict) and key in node:
+            node[rng.choice(KEYS)] = node.pop(key)
+        case _ if isinstance(node, dict):
+            node[key] = rng.choice(VALUES)
+        case _:
+            node.insert(key, rng.choice([*VALUES, *node]))
+    events[at] = b"data: " + json.dumps(value, separators=(",", ":")).encode()
+    return b"\n\n".join(events)
+
+
 def mutate(data, rng: random.Random):
     """The data with a few changes: bytes changed, parts lost, doubled, moved, or foreign ones put in."""
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(data) + 1)
         to = min(len(data), at + rng.choice((1, 2, 5, 20, 200)))
-        match rng.randrange(6):
+        match rng.randrange(9):
             case 0:
                 data = data[:at] + rng.choice(SPLICES) + data[at:]
             case 1:
@@ -151,6 +207,8 @@ def mutate(data, rng: random.Random):
                 events = data.split(b"\n\n")
                 rng.shuffle(events)
                 data = b"\n\n".join(events)
+            case 5 | 6 | 7:
+                data = mutate_json(data, rng)
             case _:  # the same event many times, so that a run of one pattern begins
                 events = data.split(b"\n\n")
                 one = rng.randrange(len(events))

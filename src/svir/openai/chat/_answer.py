@@ -16,6 +16,7 @@ from svir.codec._json import is_array, is_object
 from svir.codec._think import ThinkSplitter
 from svir.errors import Partial, ProtocolError, TruncatedStreamError, UnsupportedError
 from svir.openai.chat._calls import Calls
+from svir.openai.chat._wire import Annotation
 from svir.types import (
     Completion,
     FinishReason,
@@ -76,7 +77,7 @@ class Answer:
             Fault: It contradicts what came before; then nothing of it was taken.
         """
         choice = self._choose(chunk)
-        annotation = choice is not None and choice.delta is None
+        annotation = isinstance(choice, Annotation)
         # D35: an annotation's empty id and model are not the answer's.
         renamed = not annotation and (chunk.id != self.id or chunk.model != self.model)
         if renamed and self._strict:
@@ -114,7 +115,7 @@ class Answer:
             return None
         [choice] = chunk.choices
         delta = choice.delta
-        if delta is None or choice.finish_reason or delta.refusal:
+        if choice.finish_reason or delta.refusal:
             return None
         if (chunk.id != self.id and chunk.id is not None) or (
             chunk.model != self.model and chunk.model is not None
@@ -192,7 +193,7 @@ class Answer:
 
     def _check_choice(self, choice: Choice) -> None:
         delta = choice.delta
-        if delta is not None and _brings_something(delta):
+        if _brings_something(delta):
             if self.finish:
                 raise Fault(UnsupportedError, "content after the finish reason")  # D35
             if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
@@ -206,7 +207,7 @@ class Answer:
     def _take_choice(self, choice: Choice, events: list[Event]) -> None:
         if choice.content_filter_results and _blocks(choice.content_filter_results):
             self._blocked = True  # D35: a verdict alone does not end the answer
-        if choice.delta is not None and _brings_something(choice.delta):
+        if _brings_something(choice.delta):
             self._take_delta(choice.delta, events)
         self.finish = choice.finish_reason or self.finish
 

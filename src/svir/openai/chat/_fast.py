@@ -207,8 +207,6 @@ def _proves(kind: Kind, chunk: Chunk, string: bytes, head: bytes, tail: bytes) -
 def _swap(kind: Kind, chunk: Chunk, text: str) -> str | None:
     """Puts a text where the piece of a chunk is; what was there."""
     delta = chunk.choices[0].delta
-    if delta is None:
-        return None
     if kind != "arguments":
         old: str | None = getattr(delta, kind)
         setattr(delta, kind, text)
@@ -222,7 +220,7 @@ def _swap(kind: Kind, chunk: Chunk, text: str) -> str | None:
 
 def _piece_index(chunk: Chunk) -> int:
     delta = chunk.choices[0].delta
-    return delta.tool_calls[0].index if delta is not None and delta.tool_calls else 0
+    return delta.tool_calls[0].index if delta.tool_calls else 0
 
 
 def _split_all(pattern: _Pattern, data: bytes, pos: int) -> tuple[list[bytes], int] | None:

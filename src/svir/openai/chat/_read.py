@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from svir.codec._fault import Fault
 from svir.codec._json import is_array, is_object
 from svir.errors import ProtocolError, UnsupportedError
-from svir.openai.chat._wire import Choice, Chunk, Delta, Details, Function, Piece, WireUsage
+from svir.openai.chat._wire import Annotation, Choice, Chunk, Delta, Details, Function, Piece, WireUsage
 
 if TYPE_CHECKING:
     from svir.codec._options import Mode
@@ -102,7 +102,7 @@ class ChunkReader:
         annotation = delta is None and value.get("content_filter_offsets") is not None
         finish = _finish(value.get("finish_reason"), annotation=annotation)
         if annotation:
-            return Choice(None, index, finish, verdicts)
+            return Annotation(Delta(), index, finish, verdicts)
         if delta is None:
             self._refuse(ProtocolError, "a choice without a delta", "mode='lenient' takes it as empty")
             delta = {}

@@ -13,7 +13,17 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-__all__ = ["Choice", "Chunk", "Delta", "Details", "Function", "Piece", "WireUsage", "read_typed"]
+__all__ = [
+    "Annotation",
+    "Choice",
+    "Chunk",
+    "Delta",
+    "Details",
+    "Function",
+    "Piece",
+    "WireUsage",
+    "read_typed",
+]
 
 Finish = Literal["stop", "tool_calls", "length", "content_filter"]
 Count = Annotated[int, msgspec.Meta(ge=0, lt=10**18)]
@@ -73,13 +83,20 @@ class Delta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
 
 
 class Choice(msgspec.Struct, gc=False):
-    """One choice. Without a delta it is an annotation of a content filter, which only ``_read.py`` makes."""
+    """One choice."""
 
-    delta: Delta | None
+    delta: Delta
     index: Annotated[int, msgspec.Meta(ge=0, le=0)] = 0
     finish_reason: Finish | None = None
     content_filter_results: dict[str, Any] | None = None
     content_filter_offsets: None = None
+
+
+class Annotation(Choice, gc=False):
+    """A choice that is a content filter's annotation, and brings nothing of the answer (D35).
+
+    Only ``_read.py`` makes these.
+    """
 
 
 class Chunk(msgspec.Struct, gc=False):
