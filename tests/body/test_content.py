@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import traceback
@@ -8,6 +9,7 @@ import pytest
 
 from svir import AttachmentError, Image, TextFile
 from svir.body import image_segment, text_segment
+from svir.body._content import _read
 from svir.types import PathSource
 
 BLOCK = 3
@@ -144,3 +146,26 @@ def test_a_file_that_shrinks_while_it_is_read_fails(image):
     os.truncate(image, 4)
     with pytest.raises(AttachmentError, match="shorter"):
         list(blocks)
+
+
+def test_a_read_that_gives_less_than_asked_for_is_continued(image):
+    class Slow(io.FileIO):  # as network file systems do
+        def read(self, size=-1):
+            return super().read(min(size, 2))
+
+    with Slow(image) as file:
+        assert _read(file, 5, "x") == b"01234"
+        assert _read(file, 9, "x") == b"56"
+        assert _read(file, 9, "x") == b""
+
+
+def test_a_read_that_fails_is_an_attachment_error(image):
+    with io.FileIO(image) as file:
+        folder = os.open(image.parent, os.O_RDONLY)
+        os.dup2(folder, file.fileno())
+        os.close(folder)
+        with pytest.raises(
+            AttachmentError, match=r"^[^/]*'river' cannot be read \(Is a directory\)$"
+        ) as caught:
+            _read(file, 5, "'river'")
+    assert caught.value.__context__ is None

@@ -83,4 +83,4 @@ def test_case(path, tmp_path):
 
 
 def test_there_are_cases():
-    assert len(CASES) > 80
+    assert len(CASES) >= 112
