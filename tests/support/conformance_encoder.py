@@ -16,7 +16,8 @@ from svir import (
     ToolChoice,
     ToolResult,
 )
-from svir.openai.chat._encoder import OPTIONAL_FIELDS, Encoder
+from svir.openai.chat import Encoder
+from svir.openai.chat._encoder import OPTIONAL_FIELDS
 from svir.types import BytesSource, PathSource, UrlSource
 
 # Names in the notation -> names of the request, where a value needs no translation.

@@ -24,7 +24,8 @@ from svir import (
     ToolResult,
     user,
 )
-from svir.openai.chat._encoder import OPTIONAL_FIELDS, Encoder, optional_fields
+from svir.openai.chat import Encoder
+from svir.openai.chat._encoder import OPTIONAL_FIELDS, optional_fields
 
 MISSING = "no-such-file.txt"
 
@@ -138,6 +139,12 @@ def test_what_is_not_json_is_refused_by_its_place(value, place):
     with pytest.raises(svir.ConfigError, match=place) as caught:
         sent(Request("m", messages="hi", extra={"fine": [1, "x", None], "x": value}))
     assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "temperature", "top_p", "seed"])
+def test_a_number_too_large_to_be_written_is_refused_by_its_field(name):
+    with pytest.raises(svir.ConfigError, match=f"{name} is a number too large"):
+        sent(Request("m", messages="hi", **{name: 10**5000}))
 
 
 def test_nesting_beyond_what_can_be_written_is_refused():

@@ -18,7 +18,6 @@ from svir.types import (
     Text,
     TextFile,
     ToolCall,
-    ToolChoice,
     ToolResult,
     UrlSource,
 )
@@ -60,13 +59,11 @@ def _given(request: Request) -> Iterator[tuple[str, object]]:
         yield f"tools[{n}].name", tool.name
         yield f"tools[{n}].description", tool.description
         yield f"tools[{n}].input_schema", tool.input_schema
-    if isinstance(request.tool_choice, ToolChoice):
-        yield "tool_choice", request.tool_choice.name
     if isinstance(request.response_format, Schema):
         yield "response_format.schema", request.response_format.schema
     for n, text in enumerate(request.stop or ()):
         yield f"stop[{n}]", text
-    for name in ("max_tokens", "seed"):
+    for name in ("max_tokens", "temperature", "top_p", "seed"):
         yield name, getattr(request, name)
     yield "extra", request.extra
 
