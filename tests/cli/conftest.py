@@ -13,6 +13,7 @@ import pytest
 
 import svir
 from tests.cli.scripted import served
+from tests.cli.stand_in import STAND_IN
 from tests.support.loopback import Loopback
 
 
@@ -51,3 +52,28 @@ def command(environment):
         )
 
     return run
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """Puts the stand-in where this process and its child import from."""
+
+    def put(source: str = STAND_IN) -> None:
+        folder = tmp_path / "site"
+        folder.mkdir()
+        (folder / "xllamacpp.py").write_text(source)
+        home = str(Path(svir.__file__).parents[1])
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), home]))
+        monkeypatch.syspath_prepend(str(folder))
+
+    return put
+
+
+@pytest.fixture
+def gguf(tmp_path):
+    def write(text: str) -> Path:
+        path = tmp_path / "tiny.gguf"
+        path.write_text(text)
+        return path
+
+    return write

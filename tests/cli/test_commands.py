@@ -34,6 +34,12 @@ def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(comma
     assert done.returncode == 0
 
 
+def test_in_one_file_the_counts_have_a_line_of_their_own(environment, script):
+    server = script(answer("so"))
+    with running(environment, server, stderr=subprocess.STDOUT) as child:
+        assert child.communicate(timeout=20)[0].startswith(b"so\n[finish stop")
+
+
 def test_every_option_is_in_the_request(command, script, tmp_path):
     server = script(answer("{}"))
     (tmp_path / "notes.txt").write_text("some notes")

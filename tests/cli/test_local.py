@@ -1,7 +1,6 @@
 """The local server's child process, with a stand-in for xllamacpp where the real one is not installed.
 
-The stand-in is a module called xllamacpp that the child imports: it serves GET /health and does as its
-model's file says. Everything of ours (the child, the pipes, the deadlines) is the real thing.
+Everything of ours (the child, the pipes, the deadlines) is the real thing; see `stand_in`.
 """
 
 from __future__ import annotations
@@ -17,85 +16,10 @@ from pathlib import Path
 
 import pytest
 
-import svir
 from svir.cli import _local
 from svir.cli._local import LocalServer, LocalServerError, find_model, libgomp_install, pip_install
 from svir.cli._serve import Orders
-
-STAND_IN = """
-import json, os, signal, threading, time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-
-class CommonParams:
-    def __init__(self):
-        self.model = type("Model", (), {})()
-        self.cpuparams = type("Cpu", (), {})()
-        self.cpuparams_batch = type("Cpu", (), {})()
-
-
-class Server:
-    def __init__(self, params):
-        print("llama.cpp prints what it likes")
-        what = open(params.model.path).read()
-        told = {name: value for name, value in vars(params).items() if name.islower()}
-        told |= {"threads": (params.cpuparams.n_threads, params.cpuparams_batch.n_threads)}
-        if what == "broken":
-            os.write(2, b"loading\\nE the file is no model\\n\\n")
-            raise RuntimeError("Failed to init server")
-        if what == "crash":
-            os.write(2, b"E out of memory\\n")
-            os.kill(os.getpid(), signal.SIGKILL)
-        if what == "slow":
-            hold_the_gil()
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                self.send_response(200)
-                body = json.dumps(told, default=repr).encode()
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *args):
-                pass
-
-        server = ThreadingHTTPServer((params.hostnames[0], params.port), Handler)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.listening_address = f"http://127.0.0.1:{server.server_port}"
-
-
-def hold_the_gil():
-    # A C function called through PyDLL keeps the GIL, as loading a model does.
-    import ctypes
-
-    ctypes.PyDLL(None).sleep(60)
-"""
-
-
-@pytest.fixture
-def stand_in(tmp_path, monkeypatch):
-    """Puts the stand-in where this process and its child import from."""
-
-    def put(source: str = STAND_IN) -> None:
-        folder = tmp_path / "site"
-        folder.mkdir()
-        (folder / "xllamacpp.py").write_text(source)
-        home = str(Path(svir.__file__).parents[1])
-        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), home]))
-        monkeypatch.syspath_prepend(str(folder))
-
-    return put
-
-
-@pytest.fixture
-def gguf(tmp_path):
-    def write(text: str) -> Path:
-        path = tmp_path / "tiny.gguf"
-        path.write_text(text)
-        return path
-
-    return write
+from tests.cli.stand_in import told_by
 
 
 def gone(pidfd: int, seconds: float = 10) -> bool:
@@ -105,13 +29,9 @@ def gone(pidfd: int, seconds: float = 10) -> bool:
 
 def test_the_server_gets_a_key_of_its_own_one_thread_and_the_models_name(stand_in, gguf):
     stand_in()
-    import json
-    import urllib.request
-
     with LocalServer(gguf("good"), context=512) as server:
         assert server.wait(30)
-        with urllib.request.urlopen(f"{server.url}/health") as response:
-            told = json.load(response)
+        told = told_by(server.url)
     assert server.model == "tiny"
     assert told["api_keys"] == [server.api_key]
     assert len(server.api_key) >= 32
@@ -120,6 +40,20 @@ def test_the_server_gets_a_key_of_its_own_one_thread_and_the_models_name(stand_i
     assert told["model_alias"] == repr({"tiny"})
     assert told["hostnames"] == ["127.0.0.1"]
     assert told["chat_template"] == ""  # a model somebody brings has its own
+
+
+def test_the_small_model_gets_a_template_that_knows_tools(stand_in, gguf, monkeypatch):
+    stand_in()
+    package = gguf("good").parent / "small_model"
+    package.mkdir()
+    (package / "small.gguf").write_text("good")
+    monkeypatch.setattr(_local, "MODEL_PACKAGE", "small_model")
+    monkeypatch.syspath_prepend(str(package.parent))
+    with LocalServer() as server:
+        assert server.wait(30)
+        told = told_by(server.url)
+    assert "{%- if tools -%}" in told["chat_template"]
+    assert told["model_alias"] == repr({"smollm2-135m-instruct"})
 
 
 def test_every_server_has_another_key(stand_in, gguf):
@@ -188,20 +122,20 @@ def test_the_child_ends_with_a_parent_that_is_killed(stand_in, gguf, model, seco
         os.close(child)
 
 
-def test_a_model_that_cannot_be_loaded_is_told_with_the_servers_last_words(stand_in, gguf):
+def test_a_model_that_cannot_be_loaded_is_told_with_the_servers_first_error(stand_in, gguf):
     stand_in()
     with LocalServer(gguf("broken")) as server, pytest.raises(LocalServerError) as caught:
         server.wait(30)
     assert caught.value.problem == "the local model server cannot serve this model"
-    assert caught.value.advice == "its last words: E the file is no model"
+    assert caught.value.advice == "It said: gguf_init: the file is no model"
 
 
-def test_a_child_that_dies_is_told_with_its_last_words(stand_in, gguf):
+def test_a_child_that_dies_is_told_with_its_last_line(stand_in, gguf):
     stand_in()
     with LocalServer(gguf("crash")) as server, pytest.raises(LocalServerError) as caught:
         server.wait(30)
     assert "ended before it was ready" in caught.value.problem
-    assert caught.value.advice == "its last words: E out of memory"
+    assert caught.value.advice == "It said: Killed by somebody"
 
 
 def test_waiting_has_an_end(stand_in, gguf):

@@ -12,6 +12,7 @@ __all__ = ["main"]
 
 NEEDS_EXTRA = 22
 """The exit code when typer or rich is missing: that of a wrong configuration (see `_exits`)."""
+INTERRUPTED = 130
 
 
 def main() -> None:
@@ -20,6 +21,9 @@ def main() -> None:
         if importlib.util.find_spec(name) is None:
             print(f"svir: {name} is missing, install it with: pip install 'svir[cli]'", file=sys.stderr)
             sys.exit(NEEDS_EXTRA)
-    from svir.cli._app import run
+    try:
+        from svir.cli._app import run
 
-    sys.exit(run())
+        sys.exit(run())
+    except KeyboardInterrupt:  # so early or so late that no command was there to say anything
+        sys.exit(INTERRUPTED)

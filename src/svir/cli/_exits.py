@@ -102,6 +102,8 @@ def describe(error: Error) -> tuple[str, str]:
     advice = KINDS[error.kind][1]
     if error.retry_after is not None:
         advice = f"The server asks to wait {error.retry_after:g} seconds, then try again."
+    elif error.kind == "transport" and error.status is not None:
+        advice = "The server's own log says more. Trying again may help."
     elif "allow_http" in error.detail:
         advice = "--allow-http sends the request, and the key, over plain HTTP all the same."
     return line, advice

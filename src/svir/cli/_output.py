@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -111,4 +112,14 @@ class Output:
             self._end_thought()
         if self._open_text and self.terminal:
             write(sys.stdout, "\n")
+        elif self._open_text and one_file():
+            write(sys.stderr, "\n")
         self._open_text = False
+
+
+def one_file() -> bool:
+    """Whether standard output and standard error go into the same file or pipe, as after ``2>&1``."""
+    try:
+        return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):
+        return False
