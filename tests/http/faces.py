@@ -12,7 +12,6 @@ import trio
 import trio.testing
 
 import svir
-
 from svir.http import AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
 from tests.support.loopback import Loopback
 
@@ -78,13 +77,13 @@ class Face:
         sent = backend.send(request, connect=connect, read=read, total=total)
         return await sent if self.is_async else sent
 
-    async def read(self, response: Any, timeout: float | None = 5) -> bytes:
-        data = response.read(timeout)
+    async def read(self, response: Any, seconds: float | None = 5) -> bytes:
+        data = response.read(seconds)
         return await data if self.is_async else data
 
-    async def rest(self, response: Any, timeout: float | None = 5) -> bytes:
+    async def rest(self, response: Any, seconds: float | None = 5) -> bytes:
         pieces = []
-        while piece := await self.read(response, timeout):
+        while piece := await self.read(response, seconds):
             pieces.append(piece)
         return b"".join(pieces)
 
@@ -96,7 +95,7 @@ class Face:
         return body
 
     async def beside(self, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
-        """Lets the first wait, runs the second meanwhile, and returns what the first returned (or its error)."""
+        """Lets the first wait, runs the second, and returns what the first returned (or its error)."""
         outcome: list[Any] = []
 
         async def noted() -> None:

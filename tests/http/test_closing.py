@@ -152,7 +152,8 @@ class TestClosedBackend:
 
     def test_closing_one_that_was_never_used_costs_no_import(self):
         code = (
-            "import sys, svir.http; svir.http.Http11Backend().close(); svir.http.AsyncHttp11Backend().close(); "
+            "import sys, svir.http; "
+            "svir.http.Http11Backend().close(); svir.http.AsyncHttp11Backend().close(); "
             "print('ssl' in sys.modules)"
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -286,7 +287,7 @@ class TestDropped:
                 backend = face.backend(**options)
                 response = await face.send(backend, post(server))
                 assert await face.read(response) == b"a"
-                with pytest.warns(ResourceWarning, match="dropped unfinished"):
+                with pytest.warns(ResourceWarning, match="dropped unfinished"):  # noqa: PT031
                     del response
                     gc.collect()
                 assert await face.call(lambda: gone.event.wait(5))
@@ -300,7 +301,7 @@ class TestDropped:
 
             async def main():
                 backend = face.backend()
-                with pytest.warns(ResourceWarning):
+                with pytest.warns(ResourceWarning):  # noqa: PT031
                     await face.send(backend, post(server))
                     gc.collect()
                 assert await face.call(lambda: gone.event.wait(5))
@@ -318,7 +319,7 @@ class TestDropped:
                 kept.append(response)
 
             async_face.run(main)
-            with pytest.warns(ResourceWarning):
+            with pytest.warns(ResourceWarning):  # noqa: PT031
                 kept.clear()
                 gc.collect()
             assert gone.event.wait(5)
@@ -514,13 +515,13 @@ class TestFork:
             if pid == 0:
                 code = 1
                 try:
-                    # A child cannot go on with the parent's loop; it begins one of its own, in a fresh thread.
-                    done = []
+                    # A child cannot go on with the parent's loop; it begins its own, in a fresh thread.
+                    done: list[bytes] = []
 
                     def fresh():
                         async def twice():
                             for _ in range(2):
-                                done.append(await face.exchange(backend, post(server)))
+                                done.append(await face.exchange(backend, post(server)))  # noqa: PERF401
                             backend.close()
 
                         face.run(twice)
@@ -531,7 +532,7 @@ class TestFork:
                     code = 0 if done == [b"1", b"1"] else 2
                 finally:
                     os._exit(code)
-            codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))  # noqa: ASYNC222 (short)
             results.append(await face.exchange(backend, post(server)))
 
         face.run(main)

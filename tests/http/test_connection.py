@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import h11
 import pytest
 from hypothesis import given, settings
@@ -146,11 +148,13 @@ class TestAnswer:
             (b"HTTP/1.1 200 OK\ncontent-length: 1\n\nx", b"x"),
             (b"HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n1\r\nx\r\n0\r\n\r\n", b"x"),
             (
-                b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\ncontent-length: 9\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\ncontent-length: 9\r\n\r\n%s"
+                % b"1\r\nx\r\n0\r\n\r\n",
                 b"x",
             ),
             (
-                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n01;a=b\r\nx\r\nA\r\n0123456789\r\n0\r\nt: v\r\n\r\n",
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n%s"
+                % b"01;a=b\r\nx\r\nA\r\n0123456789\r\n0\r\nt: v\r\n\r\n",
                 b"x0123456789",
             ),
         ],
@@ -328,7 +332,7 @@ def by_us(segments: list[bytes], eof: bool):
 
 def cut_up(data: bytes, cuts: list[int]) -> list[bytes]:
     places = sorted({cut % (len(data) + 1) for cut in cuts} | {0, len(data)})
-    return [data[a:b] for a, b in zip(places, places[1:], strict=False)]
+    return [data[a:b] for a, b in pairwise(places)]
 
 
 framing = st.lists(

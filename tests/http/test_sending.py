@@ -75,7 +75,7 @@ class TestUnsent:
         assert fails(face, post(Origin("http", "127.0.0.1", 70_000))).unsent
 
     def test_a_bad_header(self, face):
-        error = fails(face, post(Origin("http", "127.0.0.1", 9), **{"x": "a\nb"}))
+        error = fails(face, post(Origin("http", "127.0.0.1", 9), x="a\nb"))
         assert (error.kind, error.unsent) == ("config", True)
 
     def test_no_socket_to_be_had(self, face):
@@ -181,22 +181,26 @@ class TestEarlyAnswers:
 
     def test_the_answer_is_read_though_the_reset_came_first(self, face):
         for _ in range(10):
-            sent = Signal()
-            with Loopback([Request(body=False), Send(TOO_LARGE), Reset(), sent]) as server:
+            self.answered_and_reset(face)
 
-                class Waits(Bytes):
-                    def __iter__(self):
-                        for number, block in enumerate(self.blocks):
-                            if number == 1:
-                                assert sent.event.wait(5)
-                            yield block
+    def answered_and_reset(self, face):
+        sent = Signal()
+        with Loopback([Request(body=False), Send(TOO_LARGE), Reset(), sent]) as server:
 
-                async def main(server=server, body=Waits(*BIG.blocks, in_memory=False)):
-                    response = await face.send(face.backend(), post(server, body))
-                    assert response.status == 413
-                    response.close()
+            class Waits(Bytes):
+                def __iter__(self):
+                    for number, block in enumerate(self.blocks):
+                        if number == 1:
+                            assert sent.event.wait(5)
+                        yield block
 
-                face.run(main)
+            async def main():
+                body = Waits(*BIG.blocks, in_memory=False)
+                response = await face.send(face.backend(), post(server, body))
+                assert response.status == 413
+                response.close()
+
+            face.run(main)
 
     def test_an_interim_answer_does_not_stop_the_body(self, face, wire):
         tls, options = wire

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import socket
 import ssl
 import sys
@@ -66,8 +66,8 @@ def test_a_certificate_for_another_address(face, authority, ca_file):
 
 @pytest.mark.parametrize(("days", "word"), [((-9, -1), "has expired"), ((1, 9), "not valid yet")])
 def test_a_certificate_out_of_its_time(face, authority, ca_file, days, word):
-    now = datetime.datetime.now(datetime.timezone.utc)
-    first, last = (now + datetime.timedelta(days=day) for day in days)
+    now = dt.datetime.now(dt.UTC)
+    first, last = (now + dt.timedelta(days=day) for day in days)
     tls = context_for(authority, "localhost", not_before=first, not_after=last)
     with Loopback([Stall()], tls=tls) as server:
         assert word in refused(face, server, ca_file=ca_file)

@@ -6,7 +6,8 @@ The rules it lives by:
    a stream of events: they are cut out here, and everything else (a chunk that is not whole yet, an
    extension, the last chunk, trailers, nonsense) goes to h11, which always stands between two chunks when
    that happens.
-2. Names, values and targets are checked before h11 sees them: h11's own errors quote what they refuse.
+2. Names, values and targets are checked here, and the request's head is written here: h11's errors quote what
+   they refuse, and it builds a head slowly. It is told only what its rules need.
 3. An answer's errors are decided by their type, never by their text: the texts quote the server's bytes.
 4. What came before an error is handed out before the error.
 5. A connection may be used again only when both sides are done and not a byte is left over: h11 keeps what
@@ -71,9 +72,10 @@ class Connection:
         if length is None and request.method == "POST":
             length = 0
         self._h11 = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
-        self._head = self._h11.send(
-            h11.Request(method=request.method, target=request.target, headers=_fields(request, length))
-        )
+        # h11 is told what decides about the answer and the body's framing; it never sees the fields.
+        framing = [("host", "svir"), ("content-length", str(length or 0))]
+        self._h11.send(h11.Request(method=request.method, target="/", headers=framing))
+        self._head = _head(request, length)
         self._left = length or 0
         self.status: int | None = None
         self.headers = Headers()
@@ -262,12 +264,10 @@ def _complaint(request: HttpRequest) -> str | None:
     return None
 
 
-def _fields(request: HttpRequest, length: int | None) -> list[tuple[bytes, bytes]]:
-    """The fields of a request that has been checked."""
-    fields = [(b"host", request.origin.authority.encode("ascii"))]
-    fields += [
-        (name.encode("ascii"), value.strip(" \t").encode("latin-1")) for name, value in request.headers
-    ]
+def _head(request: HttpRequest, length: int | None) -> bytes:
+    """The head of a request that has been checked."""
+    lines = [f"{request.method} {request.target} HTTP/1.1\r\nhost: {request.origin.authority}\r\n"]
+    lines += [f"{name}: {value.strip(' \t')}\r\n" for name, value in request.headers]
     if length is not None:
-        fields.append((b"content-length", b"%d" % length))
-    return fields
+        lines.append(f"content-length: {length}\r\n")
+    return "".join([*lines, "\r\n"]).encode("latin-1")

@@ -95,6 +95,9 @@ class Watch:
             else:
                 self.sock.close()
 
+    def __del__(self) -> None:
+        self.sock.close()  # shut down already, or not wanted any more
+
     def rest(self) -> None:
         """Says that nobody will wait for a while."""
 

@@ -6,7 +6,8 @@
    stay in the kernel, which slows the server down, and the loop does not spin.
 3. One timer a connection, moved only when it fires: a read costs no timer.
 4. A socket leaves the loop before it is closed, in the loop's own thread. From another thread it is only shut
-   down, which makes it readable, and the callback closes it.
+   down, which makes it readable: the callback closes it, or, when the loop does not know it, its watch's end
+   does.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class AsyncioWatch(Watch):
         with self._lock:
             if not self.ours or self._loop.is_closed():
                 self.sock.close()
-            elif self._waiter is not None or (self._reading and threading.get_ident() != self._thread):
+            elif self._waiter is not None or threading.get_ident() != self._thread:
                 self._shutdown()
             else:
                 self._close()

@@ -26,14 +26,14 @@ class TrioWatch(Watch):
     async def until(
         self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
     ) -> T | None:
-        now = trio.current_time()
-        if write or self.closed or (until is not None and until <= now):
-            outcome = attempt()
-            if outcome is not None or not write or (until is not None and until <= now):
-                await trio.lowlevel.checkpoint()
-                return outcome
-        self.busy = True
+        self.busy = True  # before ``closed`` is looked at: who closes looks at the two the other way round
         try:
+            expired = until is not None and until <= trio.current_time()
+            if write or self.closed or expired:
+                outcome = attempt()
+                if outcome is not None or expired or not write:
+                    await trio.lowlevel.checkpoint()
+                    return outcome
             with trio.CancelScope(deadline=math.inf if until is None else until):
                 while True:
                     await self._ready(read, write)

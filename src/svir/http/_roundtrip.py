@@ -63,7 +63,8 @@ class Deadlines:
 
     def over(self, *, connecting: bool = False) -> RequestTimeoutError:
         """The error for a deadline that passed."""
-        if self._end is not None and self._clock() >= self._end:
+        limit = self._connect if connecting else self._read
+        if self._end is not None and (limit is None or self._clock() >= self._end):
             return RequestTimeoutError(f"no answer within {self._total:g} s (timeout)", unsent=connecting)
         if connecting:
             return RequestTimeoutError(

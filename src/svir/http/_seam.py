@@ -117,7 +117,8 @@ class Origin(msgspec.Struct, frozen=True):
     @property
     def authority(self) -> str:
         """The value of ``Host``: the port only when it is not the scheme's own."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = self.host.partition("%")[0]  # an IPv6 zone is this machine's own business
+        host = f"[{host}]" if ":" in host else host
         return host if self.port == {"http": 80, "https": 443}[self.scheme] else f"{host}:{self.port}"
 
 

@@ -132,8 +132,8 @@ class TlsStream:
         self._counted = True  # whether those are in ``sent``
         wrong = False
         try:
-            # As bytes, and without the root's dot: a string goes through Python's idna codec.
-            name = host.rstrip(".").encode("ascii")
+            # As bytes, without the root's dot or an IPv6 zone: a string goes through Python's idna codec.
+            name = host.partition("%")[0].rstrip(".").encode("ascii")
             self._ssl = context.wrap_bio(self._incoming, self._outgoing, server_hostname=name)
         except (ValueError, ssl.SSLError):
             wrong = True
