@@ -51,6 +51,7 @@ _WRITTEN_HERE = frozenset(
 )
 """Fields that decide how bytes are framed: nobody but this module writes them."""
 
+_BLANKS = " \t"
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,7})\r\n")
 _CHUNK_BEGINNING = re.compile(rb"[0-9A-Fa-f]{1,7}\r?")
 
@@ -267,7 +268,7 @@ def _complaint(request: HttpRequest) -> str | None:
 def _head(request: HttpRequest, length: int | None) -> bytes:
     """The head of a request that has been checked."""
     lines = [f"{request.method} {request.target} HTTP/1.1\r\nhost: {request.origin.authority}\r\n"]
-    lines += [f"{name}: {value.strip(' \t')}\r\n" for name, value in request.headers]
+    lines += [f"{name}: {value.strip(_BLANKS)}\r\n" for name, value in request.headers]
     if length is not None:
         lines.append(f"content-length: {length}\r\n")
     return "".join([*lines, "\r\n"]).encode("latin-1")
