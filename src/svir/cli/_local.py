@@ -85,7 +85,7 @@ def libgomp_install(release: Mapping[str, str], *, root: bool) -> str:
     """The command that installs libgomp on the distribution described by its os-release, or ''."""
     for name in (release.get("ID", ""), *release.get("ID_LIKE", "").split()):
         for known, command in LIBGOMP_INSTALL.items():
-            if name == known or name.startswith(f"{known}-") or known in name.split("-"):
+            if known in name.split("-"):  # opensuse-leap and the like come with ID_LIKE="suse ..."
                 return command if root else f"sudo {command}"
     return ""
 
