@@ -11,6 +11,7 @@ import svir
 from svir.openai.chat import Decoder
 
 CASES = Path(__file__).resolve().parents[1] / "conformance" / "decoder"
+RECORDINGS = Path(__file__).resolve().parents[3] / "shared" / "recordings"
 
 
 def chunk(delta=None, finish=None, **more):
@@ -71,6 +72,37 @@ def strides(data, size):
 def own_streams():
     """The input of each of our own conformance cases."""
     return {path.stem: whole(path) for path in sorted(CASES.glob("*.json"))}
+
+
+def recorded_streams():
+    """The event streams of the recordings, when these are beside the repository."""
+    found = {}
+    for path in sorted(RECORDINGS.glob("*/*.http")):
+        _, media_type, body = recorded_response(path)
+        if "event-stream" in media_type:
+            found[f"{path.parent.name}/{path.stem}"] = body
+    return found
+
+
+def recorded_response(path):
+    """Status, media type and body of a recorded response, without the chunks of HTTP."""
+    head, _, body = path.read_bytes().partition(b"\r\n\r\n")
+    first, *lines = head.decode("ascii").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        body = dechunk(body)
+    return int(first.split()[1]), headers.get("content-type", ""), body
+
+
+def dechunk(body):
+    """A body without the chunks of HTTP; it may be cut."""
+    whole = []
+    while body:
+        size, _, body = body.partition(b"\r\n")
+        length = int(size, 16)
+        whole.append(body[:length])
+        body = body[length + 2 :] if length else b""
+    return b"".join(whole)
 
 
 def whole(path):
@@ -165,7 +197,7 @@ def mutate_json(data, rng: random.Random):
     at = rng.randrange(len(events))
     try:
         value = json.loads(events[at].removeprefix(b"data:"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return data
     nodes = [value] if isinstance(value, dict | list) else []
     for node in nodes:

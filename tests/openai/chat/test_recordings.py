@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from svir.openai.chat._failures import read_failure
 from svir.openai.chat._models import read_models
 from tests.support.conformance_decoder import DecoderPart
+from tests.support.streams import RECORDINGS as ROOT
+from tests.support.streams import recorded_response
 
-ROOT = Path(__file__).resolve().parents[4] / "shared" / "recordings"
 RECORDINGS = sorted(ROOT.glob("*/*.http"))
 
 pytestmark = pytest.mark.skipif(not RECORDINGS, reason="the recordings are not beside the repository")
-
-
-def response(path):
-    """Status, media type and body of a recorded response, without the chunks of HTTP."""
-    head, _, body = path.read_bytes().partition(b"\r\n\r\n")
-    first, *lines = head.decode("ascii").split("\r\n")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-    if headers.get("transfer-encoding", "").lower() == "chunked":
-        body = dechunk(body)
-    return int(first.split()[1]), headers.get("content-type", ""), body
-
-
-def dechunk(body):
-    whole = b""
-    while body:
-        size, _, body = body.partition(b"\r\n")
-        length = int(size, 16)
-        whole += body[:length]
-        body = body[length + 2 :] if length else b""
-    return whole
 
 
 def expectation(path):
@@ -61,7 +41,7 @@ def test_a_recorded_stream_decodes_as_expected(path, mode):
     want = expectation(path)[mode]
     if "open" in want:
         pytest.skip("nobody has decided what this one is")
-    _, _, body = response(path)
+    _, _, body = recorded_response(path)
     for data in (body, body.replace(b"\n", b"\r\n"), body.replace(b"\n", b"\r")):
         for size in (1, 100, 257, len(data) or 1):
             chunks = [data[start : start + size] for start in range(0, len(data), size)]
@@ -71,7 +51,7 @@ def test_a_recorded_stream_decodes_as_expected(path, mode):
 @pytest.mark.parametrize("path", of("error"))
 def test_a_recorded_error_body_is_read_as_expected(path):
     want = expectation(path)
-    status, _, body = response(path)
+    status, _, body = recorded_response(path)
     if status == 200:
         pytest.skip("a success that is no event stream: its body is not read")
     failure = read_failure(status, body)
@@ -83,7 +63,7 @@ def test_a_recorded_error_body_is_read_as_expected(path):
 
 @pytest.mark.parametrize("path", of("models"))
 def test_a_recorded_listing_is_read_as_expected(path):
-    _, _, body = response(path)
+    _, _, body = recorded_response(path)
     assert [{"id": model.id, "name": model.name} for model in read_models(body)] == expectation(path)[
         "models"
     ]

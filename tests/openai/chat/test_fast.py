@@ -1,0 +1,129 @@
+"""The shortcut takes plain events, and nothing can tell whether it did."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import svir
+from svir.openai.chat import Decoder
+from tests.support.streams import (
+    DONE,
+    STOP,
+    chunk,
+    mutate,
+    outcome,
+    own_streams,
+    random_cuts,
+    recorded_streams,
+    strides,
+)
+
+STREAMS = own_streams() | recorded_streams()
+PLAIN = ("Her", "ons ", "wa\n", 'de"', "\\", "\u00e9", "", "\U0001f9a2", "a<b", "\t")
+
+
+@given(st.sampled_from(sorted(STREAMS)), st.integers(0, 2**32), st.sampled_from(["strict", "lenient"]))
+@settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_the_outcome_depends_neither_on_shortcuts_nor_on_cuts(name, seed, mode):
+    rng = random.Random(seed)
+    data = mutate(STREAMS[name][:20_000], rng)
+    data = data.replace(b"\n", rng.choice((b"\n", b"\n", b"\r\n", b"\r")))
+    limits = svir.Limits(
+        wire_bytes=rng.choice((1 << 26, 1 << 26, 2000)),
+        event_bytes=rng.choice((1 << 18, 1 << 18, 300)),
+        tool_calls=rng.choice((64, 1)),
+    )
+    options = {"limits": limits, "think": rng.choice(("split", "keep"))}
+    expected = outcome([data], mode, shortcuts=False, **options)
+    whole = [event + b"\n\n" for event in data.split(b"\n\n")]
+    for chunks in ([data], random_cuts(data, rng), strides(data, 200), [*whole[:-1], whole[-1][:-2]]):
+        assert outcome(chunks, mode, **options) == expected
+    assert outcome(random_cuts(data, rng), mode, shortcuts=False, **options) == expected
+
+
+def call_head():
+    return chunk({"tool_calls": [{"index": 0, "id": "i", "function": {"name": "n", "arguments": ""}}]})
+
+
+def deltas(kind):
+    for text in PLAIN * 3:
+        if kind == "arguments":
+            yield {"tool_calls": [{"index": 0, "function": {"arguments": text}}]}
+        else:
+            yield {kind: text}
+
+
+KINDS = ["content", "reasoning_content", "reasoning", "arguments"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("spaced", [False, True])
+@pytest.mark.parametrize("size", [None, 16384, 100])
+def test_nearly_every_plain_event_takes_the_shortcut(kind, ending, spaced, size):
+    events = [chunk(delta) for delta in deltas(kind)]
+    events = [event.replace(b'":', b'": ') if spaced else event for event in events]
+    head = call_head() if kind == "arguments" else chunk({"role": "assistant"})
+    stream = [one.replace(b"\n", ending) for one in (head, *events)]
+    decoder = Decoder()
+    for data in strides(b"".join(stream), size) if size else stream:
+        list(decoder.push(data))
+    # An event whose blank line is cut is read in full; that can happen in small reads only.
+    assert decoder._fast.taken >= len(stream) - (3 if size == 100 else 0)
+    assert size == 100 or decoder._fast._pattern is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_run_decodes_to_each_of_its_strings(kind):
+    finish = "tool_calls" if kind == "arguments" else "stop"
+    events = [call_head()] if kind == "arguments" else []
+    data = b"".join((*events, *(chunk(delta) for delta in deltas(kind)), chunk({}, finish), DONE))
+    found, error = outcome([data])
+    assert error is None
+    texts = [one.arguments if kind == "arguments" else one.text for one in found[:-1]]
+    joined = "".join(PLAIN * 3)
+    assert "".join(texts) == joined
+    done = found[-1].completion
+    kept = {"content": done.text, "arguments": done.calls[0].arguments if done.calls else ""}
+    assert kept.get(kind, done.reasoning[0].text if done.reasoning else "") == joined
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        b'"}}],"id":"c","model":"m"}\n\ndata: {"choices":[{"index":0,"delta":{"content":"',
+        b'a","refusal":"b',
+        b'a","content":"b',
+        b"a\\",
+        b"a\\u12",
+        b"a\x01",
+        b"a\n",
+        b"a\r",
+        b"a\xff",
+        b"\\ud800",
+        b'a"',
+        b'a\\","b',
+        b'a\\\\","b',
+    ],
+)
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_a_string_that_is_more_than_a_string_is_read_by_every_rule(hostile, mode):
+    plain = [chunk({"content": text}) for text in ("x", "y", "z", "q")]
+    odd = chunk({"content": "HERE"}).replace(b"HERE", hostile)
+    for events in ([*plain, odd, *plain, STOP, DONE], [*plain, odd, odd, STOP, DONE]):
+        expected = outcome([b"".join(events)], mode, shortcuts=False)
+        assert outcome([b"".join(events)], mode) == expected
+        assert outcome(events, mode) == expected
+
+
+def test_a_pattern_that_never_fits_is_given_up():
+    # As Azure's obfuscation: something else differs in every event.
+    decoder = Decoder()
+    for n in range(2000):
+        list(decoder.push(chunk({"content": "x"}, obfuscation="z" * (n % 7), n=n)))
+    assert decoder._fast._next_wait >= 512
+    assert decoder._fast.taken == 2000
