@@ -353,3 +353,9 @@ def test_a_stream_that_was_left_goes_without_the_garbage_collector(face):
         assert run(face, World(Response(pieces("a"), STALL)), scenario)() is None
     finally:
         gc.enable()
+
+
+def test_a_blocking_streams_text_is_an_iterator():
+    world = World(Response(answer("a", "b")))
+    with svir.Client.openai(URL, model="m", backend=world) as client, client.stream("hi") as stream:
+        assert list(stream.text()) == ["a", "b"]

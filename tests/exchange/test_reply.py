@@ -294,3 +294,15 @@ def test_a_stream_closed_before_it_is_opened_sends_nothing():
             act()
         assert (caught.value.unsent, caught.value.retryable) == (True, False)
     assert world.log == []
+
+
+def test_the_first_failure_is_the_one_that_counts():
+    world = World(Response(b"+a\n"))
+    exchange = exchange_of(world)
+    reply = Driver(world).run(exchange.open(ASKED, Deadlines()))
+    first = svir.TransportError("first")
+    reply.fail(first)
+    reply.fail(svir.TransportError("second"))
+    with pytest.raises(svir.TransportError) as caught:
+        reply.take()
+    assert caught.value is first

@@ -62,7 +62,9 @@ class Call:
         self.count += 1
         self.got.take(event)
         if self.got.completion is not None:
-            self.outcome = {"completion": completion_data(self.got.completion)}
+            done = self.got.completion
+            beside = {"request_id": done.request_id, "dropped": list(done.dropped)}
+            self.outcome = {"completion": completion_data(done), **beside}
 
     def fail(self, error):
         self.outcome = error_data(error)
@@ -87,6 +89,8 @@ def error_data(error):
         "retryable": error.retryable,
         "retry_after_ms": None if error.retry_after is None else round(error.retry_after * 1000),
         "status": error.status,
+        "code": error.code,
+        "request_id": error.request_id,
     }
 
 
