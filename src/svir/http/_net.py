@@ -1,7 +1,7 @@
 """Network streams: everything but the waiting, which is all that the three faces differ in.
 
 1. Every socket is non-blocking, and every operation is an *attempt*: a plain function that returns None when
-   the kernel has nothing to say yet. A face gives one thing, ``Watch.until``: repeat an attempt whenever the
+   the kernel has nothing to say yet. A face gives one thing, ``Watch._wait``: repeat an attempt whenever the
    socket is ready, until it says something or the time is up. So connecting, sending, the look at what comes
    in while sending, and receiving are written once.
 2. Failures are values (``Fault``), not exceptions: a foreign exception is translated where it is caught, and
@@ -59,14 +59,20 @@ class Fault(Enum):
 
 
 class Watch:
-    """Owns a socket: waits for it, and closes it. Each face has its own."""
+    """Owns a socket: waits for it, and closes it. A face says how to wait.
 
-    def __init__(self, sock: socket.socket) -> None:
+    Args:
+        sock: A non-blocking socket.
+        clock: The face's clock.
+    """
+
+    def __init__(self, sock: socket.socket, clock: Callable[[], float]) -> None:
         self.sock = sock
         self.closed = False
         """Whether this program closed the connection."""
         self.busy = False
         """Whether somebody waits, or is about to."""
+        self._clock = clock
         self._pid = os.getpid()
         self._lock = threading.RLock()  # reentrant: a garbage collection may come in between
 
@@ -77,26 +83,38 @@ class Watch:
 
         Args:
             attempt: What to do; returns None to wait on. Never raises.
-            until: The moment on the network's clock to give up. When it has passed, one attempt is made.
+            until: The moment on the face's clock to give up. When it has passed, one attempt is made.
             read: Whether being readable is being ready.
-            write: Whether being writable is. Then the first attempt is made before waiting.
+            write: Whether being writable is. Mostly it is, so the first attempt is made before waiting; what
+            is
+                to be read is mostly not there yet.
 
         Returns:
             What the attempt returned, or None when the time is up.
         """
-        raise NotImplementedError
+        self.busy = True  # before ``closed`` is looked at: who closes looks at the two the other way round
+        try:
+            expired = until is not None and until <= self._clock()
+            if write or expired or self.closed:
+                outcome = attempt()
+                if outcome is not None or expired:
+                    return outcome
+            return await self._wait(attempt, until, read, write)
+        finally:
+            self.busy = False
+            if self.closed:
+                self._close()
 
     def shut(self) -> None:
         """Closes the connection, at once and from anywhere; who waits for it is woken."""
         self.closed = True
         with self._lock:
-            if self.busy and self.ours:
+            if not self.ours:
+                self.sock.close()
+            elif self._held():
                 self._shutdown()
             else:
-                self.sock.close()
-
-    def __del__(self) -> None:
-        self.sock.close()  # shut down already, or not wanted any more
+                self._close()
 
     def rest(self) -> None:
         """Says that nobody will wait for a while."""
@@ -106,18 +124,28 @@ class Watch:
         """Whether this is still the process that opened the socket."""
         return os.getpid() == self._pid
 
+    def __del__(self) -> None:
+        self.sock.close()  # shut down already, or not wanted any more
+
+    async def _wait(
+        self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
+    ) -> T | None:
+        """Waits for the socket and attempts, again and again."""
+        raise NotImplementedError
+
+    def _held(self) -> bool:
+        """Whether somebody else is to close the socket, now or later."""
+        return self.busy
+
     def _shutdown(self) -> None:
         try:
             self.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
             return  # not connected any more: whoever waits is woken all the same
 
-    def _leave(self) -> None:
-        """Ends a wait; closes the socket if that was left to us."""
-        self.busy = False
-        if self.closed:
-            with self._lock:
-                self.sock.close()
+    def _close(self) -> None:
+        with self._lock:
+            self.sock.close()
 
 
 class Bell(Protocol):

@@ -34,7 +34,7 @@ class AsyncioWatch(Watch):
     """Waits in a future that the loop's callbacks set."""
 
     def __init__(self, sock: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
-        super().__init__(sock)
+        super().__init__(sock, loop.time)
         self._loop = loop
         self._thread = threading.get_ident()
         self._fd = sock.fileno()
@@ -46,19 +46,13 @@ class AsyncioWatch(Watch):
         self._until: float | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def until(
-        self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
+    async def _wait(
+        self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
     ) -> T | None:
-        loop = self._loop
-        if write or self.closed or (until is not None and until <= loop.time()):
-            outcome = attempt()
-            if outcome is not None or not write or (until is not None and until <= loop.time()):
-                return outcome
-        waiter: asyncio.Future[T | None] = loop.create_future()
-        self._waiter, self._attempt, self._wants_read = waiter, attempt, read
+        waiter: asyncio.Future[T | None] = self._loop.create_future()
+        self._waiter, self._attempt, self._wants_read, self._until = waiter, attempt, read, until
         try:
             self._register(read, write)
-            self._until = until
             if until is not None and (self._timer is None or self._timer.when() > until):
                 self._arm(until)
             return await waiter
@@ -66,20 +60,8 @@ class AsyncioWatch(Watch):
             self._waiter = self._attempt = self._until = None
             if self._writing:
                 self._writing = False
-                if not loop.is_closed():
-                    loop.remove_writer(self._fd)
-            if self.closed:
-                self._close()
-
-    def shut(self) -> None:
-        self.closed = True
-        with self._lock:
-            if not self.ours or self._loop.is_closed():
-                self.sock.close()
-            elif self._waiter is not None or threading.get_ident() != self._thread:
-                self._shutdown()
-            else:
-                self._close()
+                if not self._loop.is_closed():
+                    self._loop.remove_writer(self._fd)
 
     def rest(self) -> None:
         if self._timer is not None:
@@ -132,6 +114,9 @@ class AsyncioWatch(Watch):
             self._arm(until)
         else:
             waiter.set_result(None)
+
+    def _held(self) -> bool:
+        return self.busy or threading.get_ident() != self._thread
 
     def _close(self) -> None:
         """Takes the socket out of the loop and closes it; in the loop's thread."""

@@ -32,33 +32,30 @@ def run(coroutine: Coroutine[object, None, T]) -> T:
 
 
 class SyncWatch(Watch):
-    """Waits in ``poll``. ``shutdown`` from another thread wakes it."""
+    """Waits in ``poll``. Shutting the socket down, from another thread, wakes it."""
 
-    async def until(
-        self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
+    async def _wait(
+        self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
     ) -> T | None:
-        self.busy = True
-        try:
-            while (outcome := attempt()) is None:
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    return None
-                _wait(self.sock, read, write, left)
-            return outcome
-        finally:
-            self._leave()
+        while True:
+            left = None if until is None else until - time.monotonic()
+            if left is not None and left <= 0:
+                return None
+            _poll(self.sock, read, write, left)
+            if (outcome := attempt()) is not None:
+                return outcome
 
 
 if hasattr(select, "poll"):
 
-    def _wait(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
+    def _poll(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
         poll = select.poll()
         poll.register(sock, (select.POLLIN if read else 0) | (select.POLLOUT if write else 0))
         poll.poll(None if seconds is None else math.ceil(seconds * 1000))
 
 else:  # Windows
 
-    def _wait(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
+    def _poll(sock: socket.socket, read: bool, write: bool, seconds: float | None) -> None:
         # A failed connect shows itself there as an exceptional condition only.
         select.select([sock] if read else [], [sock] if write else [], [sock] if write else [], seconds)
 
@@ -84,7 +81,7 @@ class SyncNetwork:
         return time.monotonic()
 
     def watch(self, sock: socket.socket) -> Watch:
-        return SyncWatch(sock)
+        return SyncWatch(sock, time.monotonic)
 
     def bell(self) -> SyncBell:
         return SyncBell()

@@ -23,25 +23,15 @@ T = TypeVar("T")
 class TrioWatch(Watch):
     """Waits in trio's ``wait_readable`` and ``wait_writable``. Shutting the socket down wakes them."""
 
-    async def until(
-        self, attempt: Callable[[], T | None], until: float | None, *, read: bool = True, write: bool = False
+    async def _wait(
+        self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
     ) -> T | None:
-        self.busy = True  # before ``closed`` is looked at: who closes looks at the two the other way round
-        try:
-            expired = until is not None and until <= trio.current_time()
-            if write or self.closed or expired:
-                outcome = attempt()
-                if outcome is not None or expired or not write:
-                    await trio.lowlevel.checkpoint()
+        with trio.CancelScope(deadline=math.inf if until is None else until):
+            while True:
+                await self._ready(read, write)
+                if (outcome := attempt()) is not None:
                     return outcome
-            with trio.CancelScope(deadline=math.inf if until is None else until):
-                while True:
-                    await self._ready(read, write)
-                    if (outcome := attempt()) is not None:
-                        return outcome
-            return None
-        finally:
-            self._leave()
+        return None
 
     async def _ready(self, read: bool, write: bool) -> None:
         if not write:
@@ -87,7 +77,7 @@ class TrioNetwork:
         self.clock = trio.current_time
 
     def watch(self, sock: socket.socket) -> Watch:
-        return TrioWatch(sock)
+        return TrioWatch(sock, trio.current_time)
 
     def bell(self) -> TrioBell:
         return TrioBell(self._token)
