@@ -16,7 +16,6 @@ $(VENV)/.dev-stamp: pyproject.toml
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
 	$(PY) -m pip install --quiet --group dev
-	$(PY) -m pip install --quiet $$($(PY) make/requirements.py cli)
 	touch $@
 
 test: lint types unit
@@ -25,7 +24,7 @@ lint: $(VENV)/.dev-stamp
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 
-types: $(VENV)/.dev-stamp
+types: wheel
 	$(VENV)/bin/mypy
 	$(VENV)/bin/basedpyright --warnings
 
@@ -34,6 +33,7 @@ wheel: $(VENV)/.dev-stamp
 	rm -rf dist build
 	$(PY) -m pip wheel --quiet --no-deps --wheel-dir dist .
 	$(PY) -m pip install --quiet --force-reinstall --no-deps dist/svir-*.whl
+	$(PY) -m pip install --quiet "$$(ls dist/svir-*.whl)[cli]"
 
 unit: wheel
 	$(PY) -m pytest --cov --cov-report=term $(PYTEST_ARGS)
