@@ -159,6 +159,20 @@ class TestClosedBackend:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "False"
 
+    def test_idle_connections_of_a_loop_that_is_gone_are_closed_from_any_thread(self, async_face):
+        backend, gone = AsyncHttp11Backend(), Gone()
+        with Loopback([Request(), Send(ok()), gone]) as server:
+            thread = threading.Thread(
+                target=lambda: async_face.run(lambda: async_face.exchange(backend, post(server)))
+            )
+            thread.start()
+            thread.join(5)
+            (pool,) = backend._engine()._pools.values()
+            (watch,) = pool.live
+            backend.close()
+            assert gone.event.wait(5)
+            assert watch.sock.fileno() == -1
+
 
 class TestCancellation:
     """A cancelled call shuts its connection before it is over."""

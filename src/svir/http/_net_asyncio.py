@@ -116,7 +116,8 @@ class AsyncioWatch(Watch):
             waiter.set_result(None)
 
     def _held(self) -> bool:
-        return self.busy or threading.get_ident() != self._thread
+        elsewhere = threading.get_ident() != self._thread
+        return (self.busy or elsewhere) and not self._loop.is_closed()
 
     def _close(self) -> None:
         """Takes the socket out of the loop and closes it; in the loop's thread."""
