@@ -9,105 +9,102 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from svir.client import *  # noqa: F403 (the table below is the list)
+    from svir.client import *
     from svir.codec import Limits as Limits
     from svir.codec import Mode as Mode
     from svir.codec import Think as Think
-    from svir.errors import *  # noqa: F403
+    from svir.errors import *
     from svir.exchange import Compatibility as Compatibility
     from svir.exchange import Learned as Learned
-    from svir.types import *  # noqa: F403
+    from svir.types import *
 
 __version__ = "0.1.0"
 
-_ERRORS = (
+__all__ = [
     "AnswerError",
-    "AttachmentError",
-    "AuthenticationError",
-    "ConfigError",
-    "ContentFilterError",
-    "ContextOverflowError",
-    "Error",
-    "ErrorKind",
-    "Partial",
-    "ProtocolError",
-    "RateLimitError",
-    "RequestTimeoutError",
-    "ResponseLimitError",
-    "ServerError",
-    "TransportError",
-    "TruncatedStreamError",
-    "UnsupportedError",
-)
-_CLIENT = (
     "AsyncClient",
     "AsyncNext",
     "AsyncRawStream",
     "AsyncStream",
-    "Client",
-    "Next",
-    "RawStream",
-    "Stream",
-)
-_TYPES = (
+    "AttachmentError",
+    "AuthenticationError",
     "BytesSource",
+    "Client",
+    "Compatibility",
     "Completed",
     "Completion",
+    "ConfigError",
+    "ContentFilterError",
+    "ContextOverflowError",
     "Detail",
     "Effort",
+    "Error",
+    "ErrorKind",
     "Event",
     "FinishReason",
     "Image",
+    "Learned",
+    "Limits",
     "Message",
+    "Mode",
     "ModelInfo",
+    "Next",
     "Offers",
     "Part",
+    "Partial",
     "PathSource",
+    "ProtocolError",
+    "RateLimitError",
+    "RawStream",
     "Reasoning",
     "ReasoningDelta",
     "ReasoningSource",
     "Request",
+    "RequestTimeoutError",
     "ResponseFormat",
+    "ResponseLimitError",
     "Role",
     "Schema",
+    "ServerError",
     "Source",
+    "Stream",
     "Text",
     "TextDelta",
     "TextFile",
+    "Think",
     "Timing",
     "Tool",
     "ToolCall",
     "ToolCallDelta",
     "ToolChoice",
     "ToolResult",
+    "TransportError",
+    "TruncatedStreamError",
     "Turn",
+    "UnsupportedError",
     "UrlSource",
     "Usage",
     "assistant",
     "from_dict",
     "to_dict",
     "user",
-)
-# Public name -> the module it lives in.
-_WHERE = (
-    dict.fromkeys(_ERRORS, "svir.errors")
-    | dict.fromkeys(_TYPES, "svir.types")
-    | dict.fromkeys(_CLIENT, "svir.client")
-    | dict.fromkeys(("Compatibility", "Learned"), "svir.exchange")
-    | dict.fromkeys(("Limits", "Mode", "Think"), "svir.codec")
-)
+]
 
-__all__ = sorted(_WHERE)  # noqa: PLE0605 (one table)
+_PARTS = ("errors", "types", "codec", "exchange", "client")
+"""Where the names live; each part is loaded only when no part before it has the name."""
 
 
 def __getattr__(name: str) -> object:
-    if (module := _WHERE.get(name)) is None:
-        raise AttributeError(f"module 'svir' has no attribute {name!r}")
-    from importlib import import_module
+    if name in __all__:
+        from importlib import import_module
 
-    value = getattr(import_module(module), name)
-    globals()[name] = value
-    return value
+        for part in _PARTS:
+            module = import_module(f"svir.{part}")
+            if name in module.__all__:
+                value = getattr(module, name)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'svir' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
