@@ -359,3 +359,56 @@ def test_a_blocking_streams_text_is_an_iterator():
     world = World(Response(answer("a", "b")))
     with svir.Client.openai(URL, model="m", backend=world) as client, client.stream("hi") as stream:
         assert list(stream.text()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("reads", "error", "then"),
+    [(1, None, ["close"]), (2, None, ["read", "read", "close"]), (2, KeyError("mine"), ["close"])],
+    ids=["unfinished", "complete", "complete but failing"],
+)
+def test_leaving_the_block_drains_when_the_answer_is_complete_and_nothing_went_wrong(
+    face, reads, error, then
+):
+    async def scenario(client):
+        try:
+            async with client.stream("hi") as stream:
+                for _ in range(reads):
+                    await anext(stream)
+                if error is not None:
+                    raise error
+        except KeyError:
+            pass
+
+    world = World(Response(answer("a"), b": bye"))
+    run(face, world, scenario)
+    assert world.names == ["send", "read", *then, "close all"]
+
+
+def test_iterating_to_the_end_drains_and_closes_without_a_block(face):
+    async def scenario(client):
+        for asked in (client.stream("hi"), client.send("hi")):
+            async for _ in asked:
+                pass
+
+    world = World(Response(answer("a")), Response(b"x"))
+    run(face, world, scenario)
+    assert world.names == [*["send", "read", "read", "close"] * 2, "close all"]
+
+
+def test_a_failure_closes_the_connection_without_a_block(face):
+    async def scenario(client):
+        for asked in (client.stream("hi"), client.send("hi")):
+            with pytest.raises(svir.TransportError):
+                async for _ in asked:
+                    pass
+            closed.append(client.world.responses[-1].closed)
+
+    closed = []
+    world = World(*(Response(pieces("a"), svir.TransportError("it was reset")) for _ in range(2)))
+
+    async def with_world(client):
+        client.world = world
+        await scenario(client)
+
+    run(face, world, with_world)
+    assert closed == [1, 1]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 import svir
 from svir.client._sync import Driver, RawStream, Stream
+from svir.codec._api import Failure
 from svir.exchange import Deadlines
-from svir.exchange._call import ERROR_BODY_BYTES
 from tests.support.world import STALL, Response, World, exchange_of
 
 ASKED = svir.Request(messages="hi")
@@ -267,8 +269,18 @@ def test_no_more_than_64_kib_of_an_error_are_read():
     world = World(Response(*pieces, status=500))
     error = failure(world)
     assert len(error.server_message) == 4096
-    assert world.names.count("read") == ERROR_BODY_BYTES // 1024 + 1
+    assert world.names.count("read") == 65
     assert len(world.responses[0].pieces) == 100 - 65
+
+
+def test_what_is_read_beyond_64_kib_of_an_error_is_not_looked_at():
+    world = World(Response(b"x" * 65_000, b"y" * 65_000, status=500))
+    exchange = exchange_of(world)
+    told = []
+    exchange.api.read_failure = lambda status, body: told.append(body) or Failure()
+    with pytest.raises(svir.TransportError):
+        Driver(world).run(exchange.open(ASKED, Deadlines()))
+    assert told == [b"x" * 65_000 + b"y" * 536]
 
 
 def test_an_errors_headers_are_read():
@@ -382,6 +394,26 @@ def test_a_rejection_that_is_not_about_fields_is_not_tried_again(status, told, k
     world = World(Response(told, status=status))
     assert failure(world, EFFORT).kind == kind
     assert len(world.requests) == 1
+
+
+def test_each_response_is_closed_before_the_next_request_goes_out():
+    """Also when steps around the call catch what it raised and ask again."""
+    world = World(
+        *(Response(REJECTED, status=400), Response(status=503)),
+        *(Response(REJECTED, status=400), Response(content_type="text/html")),
+        *(Response(REJECTED, status=400), Response(b".\n")),
+    )
+    exchange = exchange_of(world)
+
+    def again_and_again():
+        for _ in range(2):
+            with suppress(svir.Error):
+                yield from exchange.open(EFFORT, Deadlines())
+        return (yield from exchange.open(EFFORT, Deadlines()))
+
+    Driver(world).run(again_and_again())
+    events = [name for name in world.names if name != "read"]
+    assert events == ["send", "close"] * 5 + ["send"]
 
 
 def test_a_request_without_optional_fields_is_not_tried_again():

@@ -10,7 +10,6 @@ import svir
 from svir.client._sync import Driver, Stream
 from svir.errors import Partial
 from svir.exchange import Deadlines
-from svir.exchange._reply import DRAIN_BYTES
 from svir.types import Completed, TextDelta
 from tests.support.world import STALL, Response, World, exchange_of
 
@@ -210,7 +209,7 @@ def test_a_drain_that_trickles_takes_250_ms_in_all():
 
 def test_a_drain_reads_64_kib_at_most():
     world = drained(*[b"x" * 4096] * 100)
-    assert len(world.responses[0].pieces) == 100 - DRAIN_BYTES // 4096
+    assert len(world.responses[0].pieces) == 100 - 16
 
 
 def test_leaving_the_block_drains_only_when_the_answer_is_complete_and_nothing_went_wrong():
