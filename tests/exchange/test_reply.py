@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import pytest
 
@@ -170,6 +171,9 @@ def test_a_moment_that_never_comes_is_no_deadline(bad):
             ask(bad)
         with pytest.raises(TypeError):
             ask("soon")
+    for ask in (stream.first_token_by, stream.complete_by):
+        with pytest.raises(svir.ConfigError, match="monotonic"):
+            ask(time.time() + 60)
     for bad_silence in (0, -1):
         with pytest.raises(svir.ConfigError):
             stream.idle_timeout(bad_silence)

@@ -17,8 +17,8 @@ from svir.types._value import check
 
 __all__ = ["Deadline", "Deadlines", "check_seconds"]
 
-LONGEST_SECONDS = 366 * 86400
-"""Longer than any call; a timer for much more than that overflows in some operating system's call."""
+LONGEST_SECONDS = 7 * 86400
+"""Longer than any call. The timers of operating systems overflow after some weeks."""
 
 SLACK = 0.001
 """Timers of event loops may fire this much early; a deadline so close has passed."""
@@ -87,12 +87,12 @@ def check_seconds(value: object, where: str) -> None:
 
     Raises:
         TypeError: It is no number.
-        svir.ConfigError: It is zero, negative, not finite, or over a year.
+        svir.ConfigError: It is zero, negative, not finite, or over a week.
     """
     check(value, (int, float), where)
     if not 0 < cast("float", value) <= LONGEST_SECONDS:
         raise ConfigError(
-            f"{where} must be a number of seconds above 0 (at most a year), or None for no limit"
+            f"{where} must be a number of seconds above 0 (at most a week), or None for no limit"
         )
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from svir.errors import Error, RequestTimeoutError, TransportError
-from svir.exchange._deadlines import check_seconds
+from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
+from svir.exchange._deadlines import LONGEST_SECONDS, check_seconds
 from svir.exchange._status import request_id
 from svir.exchange._steps import AnyResponse, Close, Read
 from svir.types import Completed
@@ -165,7 +165,10 @@ class Reply(RawReply[R]):
 
     def _until(self, when: float) -> float:
         check_number(when, "a deadline")
-        return round(when - self.clock(), 3)
+        seconds = when - self.clock()
+        if seconds > LONGEST_SECONDS:
+            raise ConfigError("a deadline is a moment of time.monotonic(), not of time.time()")
+        return round(seconds, 3)
 
     def _show(self, item: Event | Error) -> None:
         for watch in self._inspectors:
