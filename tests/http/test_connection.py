@@ -82,6 +82,10 @@ class TestRequest:
             {"target": "/v1\r\nx: evil"},
             {"target": "/v\u00e9"},
             {"origin": Origin("http", "exa mple", 80)},
+            {"origin": Origin("http", "", 80)},
+            {"origin": Origin("http", "a", 0)},
+            {"origin": Origin("http", "a", 65536)},
+            {"origin": Origin("ftp", "a", 80)},
             {"origin": Origin("http", "evil\r\nx", 80)},
             {"headers": Headers([("x y", "evil")])},
             {"headers": Headers([("", "evil")])},
@@ -387,3 +391,12 @@ class TestFastPath:
         connection.receive(b"3\r\nabc\r\n" * 100)
         assert connection.piece() == b"a" + b"abc" * 100
         assert seen == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(st.binary(max_size=300), st.binary(max_size=60).map(lambda tail: ok()[:-4] + tail)),
+    st.lists(st.integers(0, 10**6), max_size=4),
+)
+def test_any_bytes_end_in_an_answer_or_an_error_of_svir(data, cuts):
+    assert answered(*cut_up(data, cuts), eof=True)[2] in {None, "transport", "protocol", "truncated_stream"}

@@ -144,7 +144,8 @@ def test_a_server_that_takes_the_body_slowly_but_steadily_is_not_silent(face):
     class Sip(Request):
         def perform(self, peer):
             have = 0
-            while have < 12_000_000:
+            # It answers before the end, since the kernel's buffers take the last megabytes at once.
+            while have < 8_000_000:
                 have += len(peer.recv())
                 time.sleep(0.002)
             peer.sock.sendall(ok())

@@ -71,9 +71,6 @@ class TestUnsent:
         error = fails(face, post(Origin("http", host, 80)))
         assert (error.kind, error.unsent) == ("transport", True)
 
-    def test_a_port_that_cannot_be(self, face):
-        assert fails(face, post(Origin("http", "127.0.0.1", 70_000))).unsent
-
     def test_a_bad_header(self, face):
         error = fails(face, post(Origin("http", "127.0.0.1", 9), x="a\nb"))
         assert (error.kind, error.unsent) == ("config", True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import socket
 import ssl
 import sys
@@ -11,11 +12,11 @@ import pytest
 import trustme
 
 import svir
-from svir.http import Origin
+from svir.http import Origin, _tls
 from svir.http._net import Fault
 from svir.http._tls import TlsSettings
 from tests.http.faces import Bytes, assert_clean, post
-from tests.support.loopback import Cut, Gone, Loopback, Request, Send, Stall, ok
+from tests.support.loopback import Call, Cut, Gone, Loopback, Request, Send, Stall, chunked, ok
 
 
 def context_for(authority, *names, **options):
@@ -76,6 +77,26 @@ def test_a_certificate_out_of_its_time(face, authority, ca_file, days, word):
 def test_a_server_that_speaks_plain_http(face):
     with Loopback([Send(b"HTTP/1.1 400 evil\r\n\r\n"), Gone()]) as server:
         assert "does not speak TLS" in refused(face, Origin("https", "127.0.0.1", server.port))
+
+
+@pytest.mark.parametrize("in_head", [True, False])
+def test_bytes_that_are_no_tls_break_the_connection(face, server_tls, ca_file, in_head):
+    def evil(peer):
+        with socket.socket(fileno=os.dup(peer.sock.fileno())) as raw:
+            raw.sendall(b"evil" * 10)
+
+    begin = [] if in_head else [Send(chunked(b"a", end=False))]
+    with Loopback([Request(), *begin, Call(evil), Gone()], tls=server_tls) as server:
+
+        async def main():
+            backend = face.backend(ca_file=ca_file)
+            with pytest.raises(svir.TransportError, match="TLS connection broke") as caught:
+                assert await face.exchange(backend, post(server)) == b"a"
+            assert not caught.value.unsent
+            assert_clean(caught.value)
+            backend.close()
+
+        face.run(main)
 
 
 def test_a_server_that_ends_the_handshake(face):
@@ -220,6 +241,16 @@ def test_a_bad_ca_file_is_a_config_error_at_the_first_https_request(face, tmp_pa
 def test_ca_file_and_ssl_context_exclude_each_other(face):
     with pytest.raises(svir.ConfigError):
         face.backend(ca_file="x", ssl_context=ssl.create_default_context())
+
+
+def test_authorities_are_looked_for_in_the_usual_places_when_openssl_knows_none(monkeypatch, ca_file):
+    nowhere = ssl.get_default_verify_paths()._replace(cafile=None, capath=None)
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nowhere)
+    monkeypatch.setenv("SSL_CERT_FILE", "/nothing")
+    monkeypatch.setenv("SSL_CERT_DIR", "/nothing")
+    monkeypatch.setattr(_tls, "_USUAL_PLACES", ("/nothing/at/all", ca_file, "/nothing"))
+    (certificate,) = TlsSettings(None, None).context().get_ca_certs()
+    assert dict(field[0] for field in certificate["subject"])["organizationName"].startswith("trustme")
 
 
 def test_the_context_is_made_once():

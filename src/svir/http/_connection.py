@@ -44,7 +44,7 @@ _METHOD = re.compile(r"[A-Z]{1,20}")
 _TARGET = re.compile(r"/[!-~]*")
 _NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9a-z]+")
 _VALUE = re.compile(r"[\t -~\xa0-\xff]*")
-_AUTHORITY = re.compile(r"[-A-Za-z0-9._~:%\[\]]+")
+_HOST = re.compile(r"[-A-Za-z0-9._~:%]+")
 
 _WRITTEN_HERE = frozenset(
     {"host", "content-length", "transfer-encoding", "upgrade", "expect", "te", "trailer", "http2-settings"}
@@ -253,8 +253,13 @@ def _complaint(request: HttpRequest) -> str | None:
         return "the request's method is no HTTP method"
     if not _TARGET.fullmatch(request.target):
         return "the request's path or query has characters that a URL cannot have"
-    if not _AUTHORITY.fullmatch(request.origin.authority):
-        return "the server's host has characters that a URL cannot have"
+    origin = request.origin
+    if origin.scheme not in {"http", "https"}:
+        return "the server's URL begins with neither http: nor https:"
+    if not _HOST.fullmatch(origin.host):
+        return "the server's host is empty or has characters that a URL cannot have"
+    if not 0 < origin.port < 65536:
+        return "the server's port is none"
     for name, value in request.headers:
         if not _NAME.fullmatch(name):
             return "a header's name has characters that HTTP does not allow"

@@ -38,6 +38,7 @@ class Pool:
         self._idle: IdleList[Stream] = IdleList()
         self._places = None if most is None else [True] * most
         self._waiting: deque[Bell] = deque()
+        self._closed = False
 
     def take(self, origin: Origin) -> Stream | None:
         """An idle connection that is still open and quiet."""
@@ -82,14 +83,15 @@ class Pool:
         self._waiting.append(bell)
         waited = False
         try:
-            if not self._places and not len(self._idle):  # nothing came free just now
+            if not (self._closed or self._places or len(self._idle)):  # nothing changed just now
                 await bell.wait(until)
             waited = until is None or self.network.clock() < until
         finally:
-            if bell in self._waiting:
+            try:
                 self._waiting.remove(bell)
-            elif not waited:
-                self._ring()  # it rang for us, and we leave: it is the next one's
+            except ValueError:
+                if not waited:
+                    self._ring()  # it rang for us, and we leave: it is the next one's
         return waited
 
     def drop(self, stream: Stream) -> None:
@@ -111,7 +113,8 @@ class Pool:
         self._drop(self._idle.clear())
 
     def close(self) -> None:
-        """Shuts every connection."""
+        """Shuts every connection, and wakes who waits for one."""
+        self._closed = True
         self.shut_idle()
         for watch in list(self.live):
             watch.shut()  # its user takes it out
