@@ -16,7 +16,7 @@ import trio
 import svir
 from svir.http import AsyncHttp11Backend, Http11Backend, Origin
 from tests.http.faces import Bytes, Face, assert_clean, post
-from tests.support.loopback import Await, Gone, Loopback, Request, Send, Signal, Stall, chunked, ok
+from tests.support.loopback import Await, Gone, Loopback, Pause, Request, Send, Signal, Stall, chunked, ok
 
 PART = chunked(b"a", end=False)
 
@@ -446,8 +446,6 @@ class TestLoops:
     def test_a_loop_that_cannot_watch_sockets_is_a_config_error(self):
         class Deaf(asyncio.SelectorEventLoop):
             def add_reader(self, fd, callback, *args):
-                if fd == self._ssock.fileno():
-                    return super().add_reader(fd, callback, *args)
                 raise NotImplementedError
 
             def add_writer(self, fd, callback, *args):
@@ -460,6 +458,25 @@ class TestLoops:
 
         with Loopback([Gone()]) as server:
             loop = Deaf()
+            loop.run_until_complete(main(server))
+            loop.close()
+
+    def test_a_loop_that_does_not_tell_of_everything_is_helped_by_the_clock(self):
+        """uvloop is one: it never calls back for a socket that was reset."""
+
+        class Forgetful(asyncio.selector_events.BaseSelectorEventLoop):
+            def add_reader(self, fd, callback, *args):
+                pass
+
+        async def main(server):
+            backend = AsyncHttp11Backend()
+            response = await backend.send(post(server), connect=5, read=5)
+            assert await response.read(5) == b"ok"
+            response.close()
+            backend.close()
+
+        with Loopback([Request(), Pause(0.05), Send(ok()), Gone()]) as server:
+            loop = Forgetful()
             loop.run_until_complete(main(server))
             loop.close()
 

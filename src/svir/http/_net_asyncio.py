@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncioNetwork"]
 
+LOOK_SECONDS = 0.2
+"""How often a socket is looked at under a loop that does not tell of a reset."""
+
 T = TypeVar("T")
 
 
@@ -45,6 +48,8 @@ class AsyncioWatch(Watch):
         self._waiter: asyncio.Future[Any] | None = None  # Any: each wait has its own type
         self._until: float | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._tells_all = isinstance(loop, asyncio.SelectorEventLoop)
+        self._look: asyncio.TimerHandle | None = None
 
     async def _wait(
         self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
@@ -55,6 +60,8 @@ class AsyncioWatch(Watch):
             self._register(read, write)
             if until is not None and (self._timer is None or self._timer.when() > until):
                 self._arm(until)
+            if not self._tells_all and self._look is None:
+                self._look = self._loop.call_later(LOOK_SECONDS, self._on_look)
             return await waiter
         finally:
             self._waiter = self._attempt = self._until = None
@@ -64,9 +71,10 @@ class AsyncioWatch(Watch):
                     self._loop.remove_writer(self._fd)
 
     def rest(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        for timer in (self._timer, self._look):
+            if timer is not None:
+                timer.cancel()
+        self._timer = self._look = None
 
     def _register(self, read: bool, write: bool) -> None:
         unable = False
@@ -99,6 +107,13 @@ class AsyncioWatch(Watch):
             outcome = attempt()
             if outcome is not None:
                 waiter.set_result(outcome)
+
+    def _on_look(self) -> None:
+        """Looks by the clock: uvloop stops watching a socket that was reset, without calling back."""
+        self._look = None
+        if self._waiter is not None:
+            self._look = self._loop.call_later(LOOK_SECONDS, self._on_look)
+            self._on_ready()
 
     def _arm(self, until: float) -> None:
         if self._timer is not None:
