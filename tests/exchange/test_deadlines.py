@@ -57,3 +57,18 @@ def test_a_length_of_time_that_nobody_can_wait_is_a_config_error(bad):
 def test_a_length_of_time_is_a_number(bad):
     with pytest.raises(TypeError):
         check_seconds(bad, "idle_timeout")
+
+
+def test_a_deadline_names_the_switch_that_set_it():
+    limits = Deadlines().with_first(2.0, 2.0, "first_token").with_total(9.0, 9.0, "total")
+    assert str(limits.passed(3.0, started=False).error()).endswith("came within 2 s (first_token)")
+    assert str(limits.passed(9.0, started=True).error()).endswith("complete within 9 s (total)")
+
+
+def test_limits_within_others_are_the_tighter_of_both_and_keep_their_own_headers():
+    outer = Deadlines(idle=5).with_total(10, 10).with_headers({"x-outer": "1"})
+    own = Deadlines(idle=7).with_total(20, 20).with_first(3, 3).with_headers({"x-own": "1"})
+    both = own.within(outer)
+    assert (both.idle, both.first, both.total) == (5, own.first, outer.total)
+    assert list(both.headers) == [("x-own", "1")]
+    assert own.within(Deadlines()) == own

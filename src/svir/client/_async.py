@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 from svir.client._base import ClientBase, as_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
-from svir.exchange import Compatibility, RawReply, Reply
+from svir.exchange import Compatibility, Deadlines, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.types import TextDelta
 
@@ -33,6 +33,8 @@ __all__ = ["AsyncClient", "AsyncNext", "AsyncRawStream", "AsyncStream"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="RawReply[Any]")
+
+NO_LIMITS = Deadlines()
 
 
 async def closed(closing: object) -> None:
@@ -234,6 +236,7 @@ class _AsyncOpened(Generic[P]):
         self._closed = True
         if self._reply is not None:
             self._reply.closed = True
+            self._reply.end("closed")
             await closed(self._reply.response.close())
 
     async def __aenter__(self) -> Self:
@@ -269,6 +272,7 @@ class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
             if event is None:
                 await self._driver.run(reply.drain())
         except BaseException:
+            reply.end("interrupted")  # unless it had ended before: by a failure, mostly
             await closed(reply.response.close())
             raise
         if event is None:
@@ -440,9 +444,12 @@ class AsyncClient(ClientBase):
                     async for text in stream.text():
                         print(text, end="", flush=True)
         """
-        asked = as_request(request, fields)
+        return self._stream(as_request(request, fields))
+
+    def _stream(self, asked: Request, outer: Deadlines = NO_LIMITS) -> AsyncStream:
+        """A stream that also keeps the limits of a call around it: what a layer falls back to."""
         exchange = self._exchange
-        return AsyncStream(self._driver, lambda: self._open(asked, exchange.deadlines()))
+        return AsyncStream(self._driver, lambda: self._open(asked, exchange.deadlines().within(outer)))
 
     def send(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]

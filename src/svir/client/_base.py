@@ -59,7 +59,8 @@ class ClientBase:
         self._options = {name: value for name, value in options.items() if name not in KEY_OPTIONS}
         self._exchange = Exchange(api, settings_from(url, options, key), compatibility)
         origin = self._exchange.settings.base.origin
-        server = Server(origin.host, origin.port, api.name)
+        exchange = self._exchange
+        server = Server(origin.host, origin.port, api.name, exchange.settings.model, exchange.clock)
         self._open = stack(self._layers, self._exchange.open, server, colour=self._colour)
 
     def _derive(self, other: ClientBase, changes: Mapping[str, Any], layers: Sequence[object] | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from svir.client._base import ClientBase, as_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, TransportError
-from svir.exchange import Compatibility, RawReply, Reply
+from svir.exchange import Compatibility, Deadlines, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.types import TextDelta
 
@@ -27,6 +27,8 @@ __all__ = ["Client", "Next", "RawStream", "Stream"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="RawReply[Any]")
+
+NO_LIMITS = Deadlines()
 
 
 class Driver:
@@ -175,6 +177,7 @@ class _Opened(Generic[P]):
         self._closed = True
         if self._reply is not None:
             self._reply.closed = True
+            self._reply.end("closed")
             self._reply.response.close()
 
     def __enter__(self) -> Self:
@@ -209,6 +212,7 @@ class Stream(_Opened["Reply[HttpResponse]"]):
             if event is None:
                 self._driver.run(reply.drain())
         except BaseException:
+            reply.end("interrupted")  # unless it had ended before: by a failure, mostly
             reply.response.close()
             raise
         if event is None:
@@ -413,9 +417,12 @@ class Client(ClientBase):
                     for text in stream.text():
                         print(text, end="", flush=True)
         """
-        asked = as_request(request, fields)
+        return self._stream(as_request(request, fields))
+
+    def _stream(self, asked: Request, outer: Deadlines = NO_LIMITS) -> Stream:
+        """A stream that also keeps the limits of a call around it: what a layer falls back to."""
         exchange = self._exchange
-        return Stream(self._driver, lambda: self._open(asked, exchange.deadlines()))
+        return Stream(self._driver, lambda: self._open(asked, exchange.deadlines().within(outer)))
 
     def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:
         """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""

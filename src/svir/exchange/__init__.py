@@ -5,7 +5,7 @@ from __future__ import annotations
 from svir.exchange._call import Exchange
 from svir.exchange._compat import Compatibility, Learned
 from svir.exchange._deadlines import Deadline, Deadlines
-from svir.exchange._reply import RawReply, Reply
+from svir.exchange._reply import Ending, RawReply, Reply
 from svir.exchange._settings import Options, Settings, settings_from
 from svir.exchange._stack import Server, StepsLayer, stack
 from svir.exchange._steps import Steps
@@ -14,6 +14,7 @@ __all__ = [
     "Compatibility",
     "Deadline",
     "Deadlines",
+    "Ending",
     "Exchange",
     "Learned",
     "Options",

@@ -166,7 +166,7 @@ class Exchange:
             )
         else:
             body = encoder.encode(request)
-        http = settings.http_request("POST", self.api.answer_path, key, body)
+        http = settings.http_request("POST", self.api.answer_path, key, body, deadlines.headers)
         return (yield from self._send(http, deadlines))
 
     def _send(self, http: HttpRequest, deadlines: Deadlines) -> Steps[AnyResponse]:

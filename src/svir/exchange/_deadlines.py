@@ -8,12 +8,17 @@
 
 from __future__ import annotations
 
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 import msgspec
 
 from svir.errors import ConfigError, RequestTimeoutError
+from svir.exchange._headers import checked_headers
+from svir.http._seam import Headers
 from svir.types._value import check
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Deadline", "Deadlines", "check_seconds"]
 
@@ -31,41 +36,64 @@ class Deadline(msgspec.Struct, frozen=True):
         when: On the monotonic clock.
         seconds: How long after the start that is.
         missed: What did not happen by then.
+        switch: Where it was set, for the error to name; empty when that says nothing new.
     """
 
     when: float
     seconds: float
     missed: str
+    switch: str = ""
 
     def error(self, *, unsent: bool = False) -> RequestTimeoutError:
         """The failure of missing it."""
-        return RequestTimeoutError(f"{self.missed} within {self.seconds:g} s", unsent=unsent)
+        switch = f" ({self.switch})" if self.switch else ""
+        return RequestTimeoutError(f"{self.missed} within {self.seconds:g} s{switch}", unsent=unsent)
 
 
 class Deadlines(msgspec.Struct, frozen=True):
-    """The limits of one call.
+    """The limits of one call, and what else layers hand down for this call alone.
 
     Attributes:
         idle: Longest silence in seconds, or None.
         first: By when something of the answer must have come.
         total: By when the answer must be whole.
+        headers: Headers of this one request, beside those of the client.
     """
 
     idle: float | None = None
     first: Deadline | None = None
     total: Deadline | None = None
+    headers: Headers = Headers()
 
     def with_idle(self, seconds: float) -> Self:
         """A copy whose silence limit is at most this."""
         return msgspec.structs.replace(self, idle=seconds if self.idle is None else min(self.idle, seconds))
 
-    def with_first(self, when: float, seconds: float, missed: str = "nothing of the answer came") -> Self:
+    def with_first(self, when: float, seconds: float, switch: str = "") -> Self:
         """A copy in which something of the answer must come by then."""
-        return msgspec.structs.replace(self, first=_tighter(self.first, Deadline(when, seconds, missed)))
+        deadline = Deadline(when, seconds, "nothing of the answer came", switch)
+        return msgspec.structs.replace(self, first=_tighter(self.first, deadline))
 
-    def with_total(self, when: float, seconds: float, missed: str = "the answer was not complete") -> Self:
+    def with_total(self, when: float, seconds: float, switch: str = "") -> Self:
         """A copy in which the answer must be whole by then."""
-        return msgspec.structs.replace(self, total=_tighter(self.total, Deadline(when, seconds, missed)))
+        deadline = Deadline(when, seconds, "the answer was not complete", switch)
+        return msgspec.structs.replace(self, total=_tighter(self.total, deadline))
+
+    def with_headers(self, headers: Mapping[str, str]) -> Self:
+        """A copy with further headers; the last of a name wins, also over the client's own.
+
+        Raises:
+            svir.ConfigError: A header is not valid, or is one svir writes (D38).
+        """
+        added = checked_headers(headers)
+        kept = [(name, value) for name, value in self.headers if added.get(name) is None]
+        return msgspec.structs.replace(self, headers=Headers([*kept, *added]))
+
+    def within(self, outer: Deadlines) -> Self:
+        """A copy that also keeps the limits of the call around this one (not its headers)."""
+        mine = self if outer.idle is None else self.with_idle(outer.idle)
+        first, total = _tighter(mine.first, outer.first), _tighter(mine.total, outer.total)
+        return msgspec.structs.replace(mine, first=first, total=total)
 
     def nearest(self, *, started: bool) -> Deadline | None:
         """The deadline that comes next; the first-token one only until the answer has started."""

@@ -4,11 +4,13 @@
 2. It then reads with the time ``left()`` allows, and hands the bytes to ``feed`` or the failure to ``fail``.
 3. A failure is kept, and raised by ``take()`` after every event decoded before it, and again ever after.
 4. Once ``Completed`` is out, ``drain()`` reads what little may follow, so that the connection can be reused.
+5. Every reply ends exactly once, and those who watch are told how: also when it is closed early, interrupted
+   by a cancellation, or dropped without a word.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange._deadlines import LONGEST_SECONDS, check_seconds
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
     from svir.exchange._steps import Steps
     from svir.types import Completion, Event
 
-__all__ = ["RawReply", "Reply"]
+__all__ = ["Ending", "RawReply", "Reply"]
+
+Ending = Literal["completed", "failed", "closed", "interrupted", "dropped"]
+"""How a reply ended: whole; by an error of svir; closed by the program before its end; by a cancellation or
+an exception that is not svir's; or dropped unfinished, which was noticed when it was collected."""
 
 DRAIN_BYTES = 64 * 1024
 DRAIN_SECONDS = 0.25
@@ -77,6 +83,9 @@ class RawReply(Generic[R]):
     def failed(self, error: Error) -> None:
         """Called once a failure is kept."""
 
+    def end(self, how: Ending) -> None:
+        """Called by a face that stops reading; only the first end counts."""
+
     def check(self) -> None:
         """Raises the failure, if there is one."""
         if self.failure is not None:
@@ -89,6 +98,8 @@ class Reply(RawReply[R]):
     def __init__(
         self, response: R, deadlines: Deadlines, clock: Callable[[], float], decoder: AnyDecoder
     ) -> None:
+        self._watchers: list[Callable[[Ending, Error | None], object]] = []
+        self._ending: Ending | None = None
         super().__init__(response, deadlines, clock)
         self.decoder = decoder
         self.completion: Completion | None = None
@@ -106,6 +117,8 @@ class Reply(RawReply[R]):
                     self.over = True
                 if self._inspectors:
                     self._show(event)
+                if self.over:
+                    self.end("completed")
                 return event
         except Error as error:
             self.fail(error)
@@ -127,6 +140,23 @@ class Reply(RawReply[R]):
         if error.partial is None:
             error.partial = self.decoder.partial
         self._show(error)
+        self.end("failed")
+
+    def end(self, how: Ending) -> None:
+        """The reply has ended; every watcher is told, once, though another thread closes it meanwhile."""
+        if self._ending is None:
+            self._ending = how
+        while self._watchers:
+            try:
+                watch = self._watchers.pop(0)
+            except IndexError:  # the other thread took the last one
+                return
+            watch(self._ending, self.failure)
+
+    def __del__(self) -> None:
+        # Nothing is awaited, closed or scheduled here: only those who asked are told.
+        if self._watchers:
+            self.end("dropped")
 
     def drain(self) -> Steps[None]:
         """Reads what follows ``[DONE]`` for a moment, then lets the connection go; never fails."""
@@ -162,6 +192,16 @@ class Reply(RawReply[R]):
     def inspect(self, watch: Callable[[Event | Error], object]) -> None:
         """Calls a function with every event as it is handed out, and with the error that ends the stream."""
         self._inspectors.append(watch)
+
+    def on_end(self, watch: Callable[[Ending, Error | None], object]) -> None:
+        """Calls a function once, with how the reply ended and the error that ended it, if one did.
+
+        It may be called from any thread, and from the garbage collector: it must be quick, and must not hold
+        the reply or its stream, which could then not be dropped.
+        """
+        self._watchers.append(watch)
+        if self._ending is not None:
+            self.end(self._ending)
 
     def _until(self, when: float) -> float:
         check_number(when, "a deadline")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -12,6 +11,7 @@ from svir import __version__
 from svir.codec._options import Limits, Mode, Think, check_mode, check_think
 from svir.errors import ConfigError
 from svir.exchange._deadlines import check_seconds
+from svir.exchange._headers import RESERVED, TOKEN, checked_headers
 from svir.exchange._url import Base, as_query, check_path, parse_base
 from svir.http._seam import Headers, HttpRequest, Secret
 from svir.types._value import check, check_count, check_text
@@ -28,15 +28,6 @@ __all__ = ["Key", "Options", "Settings", "as_key", "settings_from"]
 
 Key = Secret | Callable[[], "str | Awaitable[str]"]
 """An API key, or what gives one for each request."""
-
-# D38: what svir or HTTP itself writes is not for a caller to set.
-RESERVED = frozenset(
-    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "expect"}
-    | {"host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer"}
-    | {"transfer-encoding", "upgrade", "user-agent"}
-)
-TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
-FIELD_VALUE = re.compile(r"(?:[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?)?")  # no control characters; ASCII
 
 
 class Options(TypedDict, total=False):
@@ -99,12 +90,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
                 check_seconds(seconds, name)
 
     def http_request(
-        self, method: str, api_path: str, key: Secret | None, body: Body | None = None
+        self,
+        method: str,
+        api_path: str,
+        key: Secret | None,
+        body: Body | None = None,
+        added: Headers = Headers(),  # noqa: B008 (it is immutable)
     ) -> HttpRequest:
         """The HTTP request with every header svir writes and those the caller added.
 
         ``api_path`` is the wire API's; a POST goes to the caller's own ``path`` instead, if there is one.
+        ``added`` are headers of this one request: they win over the client's of the same name.
+
+        Raises:
+            svir.ConfigError: One of ``added`` is the header the key is sent in.
         """
+        if key is not None and added.get(self.key_header) is not None:
+            raise ConfigError(f"the header {self.key_header} is written by svir and cannot be set")
         fields = [("user-agent", f"svir/{__version__}"), ("accept-encoding", "identity")]
         if body is None:
             fields.append(("accept", "application/json"))
@@ -115,12 +117,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             fields.append((self.key_header, bearer + key.reveal()))
         own = self.path if body is not None else None
         target = self.base.prefix + api_path if own is None else self.base.path + own
+        own_headers = [(name, value) for name, value in self.headers if added.get(name) is None]
         query = self.query.reveal()
         return HttpRequest(
             method=method,
             origin=self.base.origin,
             target=target + (f"?{query}" if query else ""),
-            headers=Headers([*fields, *self.headers]),
+            headers=Headers([*fields, *own_headers, *added]),
             body=body,
         )
 
@@ -161,29 +164,9 @@ def settings_from(url: str, options: Mapping[str, Any], key: Key | None) -> Sett
         query=Secret(as_query(options.get("query"))),
         key=key,
         key_header=key_header,
-        headers=_headers(options.get("headers", {}), key_header if key is not None else None),
+        headers=checked_headers(options.get("headers", {}), key_header if key is not None else None),
         **{name: options[name] for name in PLAIN if name in options},
     )
-
-
-def _headers(given: Mapping[str, str], key_header: str | None) -> Headers:
-    """D38: added headers, names lowercase; an error names the header, never its value."""
-    check(given, Mapping, "headers")
-    fields: dict[str, str] = {}
-    for name, value in given.items():
-        check_text(name, "a header's name")
-        check_text(value, "a header's value")
-        lower = name.lower()
-        if TOKEN.fullmatch(name) is None:
-            raise ConfigError("a header's name is not valid")
-        if lower in RESERVED or lower == key_header:
-            raise ConfigError(f"the header {lower} is written by svir and cannot be set")
-        if FIELD_VALUE.fullmatch(value) is None:
-            raise ConfigError(
-                f"the value of the header {lower} must be printable ASCII without surrounding blanks"
-            )
-        fields[lower] = value
-    return Headers(list(fields.items()))
 
 
 def as_key(text: str) -> Secret:

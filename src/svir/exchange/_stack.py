@@ -14,6 +14,7 @@ The first layer is the outermost.
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -35,16 +36,30 @@ Open = Callable[["Request", "Deadlines"], "Steps[Reply[Any]]"]
 
 
 class Server(msgspec.Struct, frozen=True):
-    """Whom a call goes to, for a layer that reports it."""
+    """Whom a call goes to, and what else a layer may have to know of the client.
+
+    Attributes:
+        host: The server's host.
+        port: Its port.
+        api: The wire API's name, for example ``openai.chat``.
+        model: The client's model, for requests that name none.
+        clock: What tells the time of deadlines, in seconds.
+    """
 
     host: str
     port: int
     api: str
+    model: str = ""
+    clock: Callable[[], float] = time.monotonic
 
 
 @runtime_checkable
 class StepsLayer(Protocol):
-    """A layer written as steps, which works under both faces."""
+    """A layer written as steps, which works under both faces.
+
+    One that is bound to a face after all (it holds a client, say) has a ``colour`` as well: ``sync`` or
+    ``async``.
+    """
 
     def steps(self, request: Request, next: Open, deadlines: Deadlines, server: Server) -> Steps[Reply[Any]]:  # noqa: A002 (as in ``def layer(request, next)``)
         """Opens the call, by way of ``next``."""
@@ -71,6 +86,9 @@ def stack(layers: Sequence[object], innermost: Open, server: Server, *, colour: 
 
 def _around(layer: object, rest: Open, server: Server, colour: str) -> Open:
     if isinstance(layer, StepsLayer):
+        if getattr(layer, "colour", None) not in {None, colour}:
+            face = "AsyncClient" if colour == "async" else "Client"
+            raise ConfigError(f"a layer has the wrong colour: {type(layer).__name__} is not for {face}")
         return lambda request, deadlines: layer.steps(request, rest, deadlines, server)
     if not callable(layer):
         raise ConfigError("a layer must be a function: layer(request, next)")
