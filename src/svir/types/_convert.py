@@ -1,51 +1,156 @@
 """JSON text into a type: msgspec's conversion, and pydantic models by duck typing.
 
-An error's text is made of the type's own words and msgspec's path, never of what a server sent.
+1. An error's text is made of the type's own words and of places in it, never of what a server sent.
+2. A type that nothing can be read into is the caller's fault, a ``ConfigError``; what does not fit is the
+   answer's.
+3. msgspec must tell the members of a union apart by their JSON; where it cannot, at the top of a type, they
+   are tried one after the other, and the first that fits is taken.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin
 
 import msgspec
 
-from svir.errors import AnswerError
+from svir.errors import AnswerError, ConfigError
+from svir.types._models import model_problem, model_reader
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
     from svir.types._response import Completion
 
-__all__ = ["from_json"]
+__all__ = ["alternatives", "from_json", "type_name"]
 
 T = TypeVar("T")
 
-# msgspec's texts that hold types and field names of the caller's own type only.
-OWN_WORDS = re.compile(r"Expected `[^`]*`(?:, got `\w+`)?(?: - at `\$[\w.\[\]]*`)?")
+# What msgspec says of a type alone. The texts that quote what was read come last, and lose the quotation.
+OWN_WORDS = re.compile(
+    r"(?:Expected |Object missing required field |Invalid (?:RFC3339|ISO8601|UUID|base64|decimal)).*"
+    r"|.* out of range.*"
+)
+QUOTING = re.compile(r"(Invalid (?:enum )?value) (?:'.*?'|\".*?\"|-?\d+)( - at `\$[\w.\[\]]*`)?", re.DOTALL)
+
+NO_JSON = ("json invalid", "string unicode at `$`")
+"""What pydantic calls it."""
 
 
-def from_json(text: str, kind: type[T], what: str, completion: Completion | None = None) -> T:
+class _MisfitError(ValueError):
+    """A model inside another type does not fit; its text may be shown."""
+
+
+class _UnreadableError(ValueError):
+    """A class that is read in no known way, met inside another type."""
+
+    def __init__(self, kind: type) -> None:
+        super().__init__()
+        self.kind = kind
+
+
+def type_name(type: TypeForm[Any]) -> str:  # noqa: A002 (the word says it best)
+    """A type's name as it is shown: ``River``, ``list[River]``, ``River | None``."""
+    kind: Any = type
+    if get_origin(kind) is Annotated:
+        return type_name(get_args(kind)[0])
+    name = str(kind) if get_args(kind) else getattr(kind, "__name__", str(kind))
+    return re.sub(r"(?:\w+\.|<locals>\.)+(?=\w)", "", name)
+
+
+def alternatives(type: TypeForm[Any]) -> tuple[Any, ...]:  # noqa: A002
+    """The types to read text into, one after the other: the type itself wherever msgspec reads it.
+
+    Raises:
+        svir.ConfigError: Nothing can be read into the type.
+    """
+    kind: Any = type
+    try:
+        msgspec.json.Decoder(kind)
+    except TypeError as error:
+        problem = str(error)
+    else:
+        return (kind,)
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    if get_origin(kind) in {Union, UnionType}:
+        return tuple(one for member in get_args(kind) for one in alternatives(member))
+    raise ConfigError(f"nothing can be read into {type_name(kind)}: {problem}")
+
+
+def from_json(text: str, kind: TypeForm[T], what: str, completion: Completion | None = None) -> T:
     """Reads JSON text into a type.
 
     Raises:
         svir.AnswerError: The text is no JSON, or does not fit the type.
+        svir.ConfigError: Nothing can be read into the type.
     """
-    validate = cast("Any", getattr(kind, "model_validate_json", None))  # a pydantic model
+    value, problem = _read(text, kind)
+    if problem:
+        # Raised outside the handlers, so that no foreign exception, which quotes the text, stays reachable.
+        raise AnswerError(f"{what} {problem}", completion=completion)
+    return cast("T", value)
+
+
+def _read(text: str, kind: Any) -> tuple[object, str]:
+    """The value, or what is wrong with the text."""
+    unfit = f"do not fit {type_name(kind)}"
     try:
-        if validate is not None:
-            return cast("T", validate(text))
-        return msgspec.json.decode(text, type=kind)
+        if (read := model_reader(kind)) is not None:
+            return read(text), ""
+        try:
+            return _decoded(text, kind), ""
+        except TypeError:  # raised for the type, before the text is looked at
+            pass
+        for one in alternatives(kind):
+            try:
+                return _decoded(text, one), ""
+            except msgspec.ValidationError:
+                pass
     except msgspec.ValidationError as error:
-        own = OWN_WORDS.fullmatch(str(error))
-        problem = f"{what} do not fit {_name(kind)}" + (f": {own.group()}" if own else "")
-    except msgspec.DecodeError:
-        problem = f"{what} are no JSON"
+        if not isinstance(error.__cause__, _UnreadableError):
+            return None, _joined(unfit, _own_words(error))
+        unreadable = type_name(error.__cause__.kind)
+    except (msgspec.DecodeError, UnicodeError):
+        return None, "are no JSON"
     except RecursionError:
-        problem = f"{what} are nested too deeply"
-    except ValueError:  # pydantic's ValidationError is one; UnicodeEncodeError for lone surrogates too
-        problem = f"{what} do not fit {_name(kind)}"
-    # Raised outside the handlers, so that no foreign exception, which quotes the text, stays reachable.
-    raise AnswerError(problem, completion=completion)
+        return None, "are nested too deeply"
+    except ValueError as error:
+        if isinstance(error, ConfigError):
+            raise
+        said = model_problem(error, kind)
+        return None, "are no JSON" if said.startswith(NO_JSON) else _joined(unfit, said)
+    else:
+        return None, unfit
+    raise ConfigError(f"nothing can be read into {unreadable}, which {type_name(kind)} holds")
 
 
-def _name(kind: object) -> str:
-    return kind.__name__ if isinstance(kind, type) else str(kind)
+def _decoded(text: str, kind: Any) -> object:
+    return msgspec.json.decode(text, type=kind, dec_hook=_class_inside)
+
+
+def _class_inside(kind: Any, data: object) -> object:
+    """Reads what msgspec does not know: a model, from the JSON that it would have been sent alone."""
+    read = model_reader(kind)
+    if read is None:
+        raise _UnreadableError(kind)
+    try:
+        return read(msgspec.json.encode(data))
+    except ValueError as error:
+        said = model_problem(error, kind)
+    raise _MisfitError(f"Expected `{kind.__name__}`" + (f" ({said})" if said else ""))
+
+
+def _own_words(error: msgspec.ValidationError) -> str:
+    """What msgspec says without quoting what it read."""
+    text = str(error)
+    if isinstance(error.__cause__, _MisfitError) or (error.__cause__ is None and OWN_WORDS.fullmatch(text)):
+        return text
+    if error.__cause__ is None and (quoting := QUOTING.fullmatch(text)):
+        return "".join(part for part in quoting.groups() if part)
+    return ""
+
+
+def _joined(problem: str, detail: str) -> str:
+    return f"{problem}: {detail}" if detail else problem
