@@ -13,6 +13,8 @@ from svir.types._value import Value, check, check_text, store, word
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from typing_extensions import TypeForm
+
 __all__ = [
     "Message",
     "Part",
@@ -75,13 +77,14 @@ class ToolCall(Value, frozen=True):
         check_text(self.name, "ToolCall.name")
         check_text(self.arguments, "ToolCall.arguments")
 
-    def parse(self, type: type[T]) -> T:  # noqa: A002 (the word says it best)
+    def parse(self, type: TypeForm[T]) -> T:  # noqa: A002 (the word says it best)
         """The arguments as a type: dataclass, TypedDict, msgspec struct, attrs class, pydantic model, dict.
 
         Blank arguments are read as ``{}``.
 
         Raises:
             svir.AnswerError: The arguments are no JSON, or do not fit the type.
+            svir.ConfigError: Nothing can be read into the type.
 
         Example:
             >>> from svir import ToolCall

@@ -58,10 +58,11 @@ def model_schema(kind: object) -> dict[str, Any] | None:
 
 def model_problem(error: ValueError, kind: object) -> str:
     """What a pydantic error says, in words that cannot come from the input: ``missing at `$.length.km` ``."""
-    listed: Any = getattr(error, "errors", None)
-    if not callable(listed):
+    if not hasattr(error, "errors"):
         return ""
-    found: list[Mapping[str, Any]] = listed(include_url=False, include_context=False, include_input=False)
+    found: list[Mapping[str, Any]] = cast("Any", error).errors(
+        include_url=False, include_context=False, include_input=False
+    )
     first = next(iter(found), None)
     if first is None or not KIND.fullmatch(str(first.get("type"))):
         return ""

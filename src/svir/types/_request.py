@@ -14,6 +14,9 @@ from svir.types._response import Completion
 from svir.types._tool import Offers, Tool
 from svir.types._value import Value, check, check_count, check_number, check_text, store, word
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
 __all__ = ["Effort", "Request", "RequestFields", "ResponseFormat", "Schema", "ToolChoice", "Turn"]
 
 Turn = str | Message | Completion | ToolResult
@@ -58,7 +61,7 @@ class _SchemaHead(Value, frozen=True):
 
 
 class Schema(_SchemaHead, frozen=True, kw_only=True):
-    """A JSON Schema the answer must meet (D40).
+    """A JSON Schema the answer must meet (D40). ``Schema.of`` makes one from a type.
 
     Args:
         name: ASCII letters, digits, ``_`` and ``-``; at most 64.
@@ -80,6 +83,45 @@ class Schema(_SchemaHead, frozen=True, kw_only=True):
         store(self, "schema", _as_dict(self.schema, "Schema.schema"))
         check(self.strict, bool, "Schema.strict")
 
+    @classmethod
+    def of(
+        cls,
+        type: TypeForm[Any],  # noqa: A002 (the word says it best)
+        *,
+        name: str | None = None,
+        strict: bool = False,
+        inline: bool = False,
+    ) -> Self:
+        """The JSON Schema of a type, for ``completion.parse(type)`` to read the answer back (D41).
+
+        Args:
+            type: A dataclass, TypedDict, NamedTuple, attrs class, msgspec struct, pydantic model, builtin,
+                Literal, enum, or a list, dict or union of them. Strings in ``Annotated`` describe fields.
+            name: The schema's name; made of the type's own when left out.
+            strict: Write the schema as strict servers demand it, and ask them to keep to it: every property
+                is required, so that one with a default is always written.
+            inline: Put definitions where they are used, for servers that do not follow ``$ref``.
+
+        Raises:
+            svir.ConfigError: The type has no schema or could not be read back, contains itself and cannot be
+                inlined, or holds what a strict server refuses, such as a dict with any keys; the text names
+                the place.
+
+        Example:
+            >>> import dataclasses
+            >>> from svir import Schema
+            >>> @dataclasses.dataclass
+            ... class River:
+            ...     name: str
+            ...     length_km: float | None = None
+            >>> Schema.of(River, strict=True).schema["required"]
+            ['name', 'length_km']
+        """
+        from svir.types._schema import schema_name, schema_of
+
+        schema = schema_of(type, strict=strict, inline=inline)
+        return cls(schema_name(type) if name is None else name, schema, strict=strict)
+
 
 EffortWord = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ToolChoiceWord = Literal["auto", "none", "required"]
@@ -100,7 +142,7 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         system: The system prompt.
         tools: Tools, or anything with a ``tools()`` method.
         tool_choice: ``auto``, ``none``, ``required`` or ``ToolChoice.tool(name)`` (D40).
-        response_format: ``text``, ``json`` or a ``Schema`` (D40).
+        response_format: ``text``, ``json``, a ``Schema``, or a type, of which one is made (D40).
         max_tokens: Most tokens of the answer.
         temperature: Sampling temperature; ranges are the server's.
         top_p: Nucleus sampling.
@@ -149,7 +191,7 @@ class Request(_RequestHead, frozen=True, kw_only=True):
             system: str | None = None,
             tools: Tool | Offers | Iterable[Tool | Offers] = (),
             tool_choice: ToolChoiceWord | ToolChoice = "auto",
-            response_format: ResponseFormat = "text",
+            response_format: ResponseFormat | TypeForm[Any] = ...,
             max_tokens: int | None = None,
             temperature: float | None = None,
             top_p: float | None = None,
@@ -175,8 +217,7 @@ class Request(_RequestHead, frozen=True, kw_only=True):
             "required",
         }:
             raise ConfigError("Request.tool_choice must be auto, none, required or ToolChoice.tool(name)")
-        if not isinstance(self.response_format, Schema) and self.response_format not in {"text", "json"}:
-            raise ConfigError("Request.response_format must be text, json or a Schema")
+        store(self, "response_format", _as_format(self.response_format))
         check_count(self.max_tokens, "Request.max_tokens")
         check_number(self.temperature, "Request.temperature")
         check_number(self.top_p, "Request.top_p")
@@ -225,7 +266,7 @@ class RequestFields(TypedDict, total=False):
     system: str | None
     tools: Tool | Offers | Iterable[Tool | Offers]
     tool_choice: ToolChoiceWord | ToolChoice
-    response_format: ResponseFormat
+    response_format: ResponseFormat | TypeForm[Any]
     max_tokens: int | None
     temperature: float | None
     top_p: float | None
@@ -268,6 +309,18 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise TypeError(f"tools must be Tool or have a tools() method, not {type(given).__name__}")
     return tuple(tool for one in cast("Iterable[object]", given) for tool in _as_tools(one))
+
+
+def _as_format(given: Any) -> ResponseFormat:
+    match given:
+        case Schema() | "text" | "json":
+            return given
+        case _:
+            pass
+    # Types come in many shapes, but what they are not is data.
+    if given is None or isinstance(given, (str, bytes, int, float, Mapping, list, tuple)):
+        raise ConfigError("Request.response_format must be text, json, a Schema or a type")
+    return Schema.of(given)
 
 
 def _as_stop(given: str | Iterable[str] | None) -> tuple[str, ...] | None:

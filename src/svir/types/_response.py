@@ -6,12 +6,15 @@ These are made by a decoder, on the hot path of a server with thousands of strea
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from svir.errors import AnswerError
 from svir.types import _convert
 from svir.types._message import Message, Reasoning, ReasoningSource, Role, Text, ToolCall
 from svir.types._value import Value
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
 
 __all__ = [
     "Completed",
@@ -39,6 +42,15 @@ class FinishReason(StrEnum):
     """The server withdrew the answer (D35): the text is what had been sent, and should not be shown."""
     REFUSAL = "refusal"
     """The model refused, and the text is its refusal (D42)."""
+
+
+UNREADABLE = {
+    FinishReason.TOOL_CALLS: "the model calls tools instead of answering: answer its calls, and ask again",
+    FinishReason.LENGTH: "the length limit cut it; allow more with max_tokens=",
+    FinishReason.CONTENT_FILTER: "a content filter withdrew it",
+    FinishReason.REFUSAL: "the model refused",
+}
+"""Why an answer that did not finish with ``stop`` is not read (D41)."""
 
 
 class Usage(Value, frozen=True):
@@ -100,12 +112,18 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
     request_id: str | None = None
     dropped: tuple[str, ...] = ()
 
-    def parse(self, type: type[T]) -> T:  # noqa: A002 (the word says it best)
+    def parse(self, type: TypeForm[T]) -> T:  # noqa: A002 (the word says it best)
         """The text, which is JSON, as a type (D41). Reasoning is never read, and no schema is checked.
 
+        Args:
+            type: What ``Schema.of`` takes: a dataclass, TypedDict, NamedTuple, attrs class, msgspec struct,
+                pydantic model, or a list, dict, Literal or union. A union's members that JSON does not tell
+                apart are tried in turn.
+
         Raises:
-            svir.AnswerError: The answer did not finish with ``stop``, is no JSON, or does not fit the type;
-                the error carries this completion.
+            svir.AnswerError: The answer did not finish with ``stop`` (the text says why), is no JSON, or does
+                not fit the type; the error carries this completion.
+            svir.ConfigError: Nothing can be read into the type.
 
         Example:
             >>> from svir import Completion, FinishReason
@@ -113,7 +131,7 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
             {'km': 224}
         """
         if self.finish is not FinishReason.STOP:
-            raise AnswerError(f"it is not whole: it finished with {self.finish}", completion=self)
+            raise AnswerError(UNREADABLE[self.finish], completion=self)
         return _convert.from_json(self.text, type, "the contents of the answer", self)
 
     @property

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import msgspec.inspect
@@ -23,7 +24,7 @@ from svir.types._refs import REF, Json, inlined, reference, retargeted, rooted, 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
-__all__ = ["schema_of"]
+__all__ = ["schema_name", "schema_of"]
 
 MODEL = "#/models/"
 """Where a model's schema goes, until the names of all definitions are known."""
@@ -56,6 +57,11 @@ def schema_of(type: TypeForm[Any], *, inline: bool = False, strict: bool = False
 
         schema = strict_schema(schema, type_name(type))
     return inlined(schema) if inline else schema
+
+
+def schema_name(type: TypeForm[Any]) -> str:  # noqa: A002
+    """A name for a type's schema: at most 64 of ``[A-Za-z0-9_-]``, which is what servers take."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", type_name(type)).strip("_")[:64] or "answer"
 
 
 def _written(kind: Any) -> Json:
