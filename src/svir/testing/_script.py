@@ -1,0 +1,167 @@
+"""The order of replies, and what was asked: shared by servers and backends.
+
+1. Replies are taken in the order in which requests arrive, whatever they ask; each answers one request.
+2. A request without a reply is told so by a status that no client repeats, and is a complaint.
+3. So is a reply that nobody asked for. Complaints fail the test when its block ends, unless it is failing.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+
+from svir.testing._reply import Reply, ReplyFields, as_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Unpack
+
+__all__ = ["Received", "Script", "Scripted"]
+
+
+class Received(msgspec.Struct, frozen=True):
+    """A request as it arrived.
+
+    Attributes:
+        method: ``POST`` or ``GET``.
+        path: The path, without a query.
+        query: The query, without its ``?``.
+        headers: The header fields, names in lower case; several of one name are joined by ``, ``.
+        content: The body's bytes.
+    """
+
+    method: str
+    path: str
+    query: str
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def body(self) -> Any:  # what is in the JSON is known to the test alone
+        """The body, read as JSON; None when it is empty, bytes when it is no JSON.
+
+        Example:
+            >>> from svir.testing import Received
+            >>> Received("POST", "/v1/chat/completions", "", {}, b'{"model": "m"}').body["model"]
+            'm'
+        """
+        if not self.content:
+            return None
+        try:
+            return msgspec.json.decode(self.content)
+        except (ValueError, RecursionError):
+            return self.content
+
+    def __repr__(self) -> str:
+        return f"Received({self.method} {self.path}, <{len(self.content)} bytes>)"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:  # Any: the base's own signature
+        return [("method", self.method), ("path", self.path), ("content", f"<{len(self.content)} bytes>")]
+
+
+class Script:
+    """Replies still to be given, requests that came, and what went wrong; for several threads."""
+
+    def __init__(self, replies: Iterable[Reply | str]) -> None:
+        self._lock = threading.Lock()
+        self._replies = [as_reply(reply) for reply in replies]
+        self._requests: list[Received] = []
+        self._failures: list[str] = []
+
+    def add(self, reply: Reply) -> None:
+        """Adds a reply to the end."""
+        with self._lock:
+            self._replies.append(reply)
+
+    def take(self, request: Received) -> Reply:
+        """The reply to a request; one that says there is none when there is none."""
+        with self._lock:
+            self._requests.append(request)
+            what = f"request {len(self._requests)}, {request.method} {request.path}"
+            if not self._replies:
+                problem = f"{what}: no reply is left for it"
+            elif self._replies[0].method not in {None, request.method}:
+                problem = f"{what}: the next reply answers a {self._replies[0].method}: {self._replies[0]!r}"
+            else:
+                return self._replies.pop(0)
+            self._failures.append(problem)
+        # 501 is a status that nobody tries again: a retry would only bury the problem.
+        error = {
+            "message": f"this server is scripted, and {problem}",
+            "type": "scripted",
+            "code": "unscripted",
+        }
+        return Reply(status=501, body={"error": error})
+
+    def fail(self, problem: str) -> None:
+        """Notes something that must fail the test."""
+        with self._lock:
+            self._failures.append(problem)
+
+    @property
+    def requests(self) -> list[Received]:
+        """The requests that came, in order."""
+        with self._lock:
+            return list(self._requests)
+
+    def check(self, error: BaseException | None, who: str) -> None:
+        """Ends a block: raises what is wrong, or notes it at the failure that ends the block already.
+
+        Raises:
+            AssertionError: The script was not followed.
+        """
+        with self._lock:
+            problems = list(self._failures)
+            if self._replies and error is None:
+                left = ", ".join(repr(reply) for reply in self._replies)
+                problems.append(f"never asked for: {left}")
+        text = f"{who} was not used as scripted:" + "".join(f"\n- {problem}" for problem in problems)
+        if problems and error is None:
+            raise AssertionError(text)
+        if problems and error is not None:
+            error.add_note(text)
+
+
+class Scripted:
+    """What everything scripted can be told.
+
+    Args:
+        replies: The first replies: ``Reply`` values, or strings as their text.
+
+    Attributes:
+        script: The replies and requests.
+    """
+
+    def __init__(self, replies: Iterable[Reply | str] = ()) -> None:
+        self.script = Script(replies)
+
+    @property
+    def requests(self) -> list[Received]:
+        """The requests that came, in order of their arrival."""
+        return self.script.requests
+
+    def reply(self, **fields: Unpack[ReplyFields]) -> Reply:
+        """Answers the next request; see ``Reply`` for what can be said.
+
+        Returns:
+            The reply, to add what goes wrong: ``server.reply(text="Hello there").cut(after=1)``.
+        """
+        reply = Reply(**fields)
+        self.script.add(reply)
+        return reply
+
+    def play(self, *replies: Reply | str) -> Self:
+        """Answers the next requests with replies made elsewhere; a string is the text of one."""
+        for reply in replies:
+            self.script.add(as_reply(reply))
+        return self
+
+    def stall(self) -> Reply:
+        """Takes the next request, and never answers it."""
+        return self.reply(raw=b"").stall()
+
+    def cut(self, *, reset: bool = False) -> Reply:
+        """Takes the next request, and ends the connection without an answer."""
+        return self.reply(raw=b"").cut(reset=reset)
