@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from svir.exchange._call import Exchange
 from svir.exchange._compat import Compatibility, Learned
-from svir.exchange._deadlines import Deadline, Deadlines
+from svir.exchange._deadlines import Deadline, Deadlines, check_seconds
 from svir.exchange._reply import Ending, RawReply, Reply
 from svir.exchange._settings import Options, Settings, settings_from
-from svir.exchange._stack import Server, StepsLayer, stack
+from svir.exchange._stack import Open, Server, StepsLayer, stack
 from svir.exchange._steps import Steps
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "Ending",
     "Exchange",
     "Learned",
+    "Open",
     "Options",
     "RawReply",
     "Reply",
@@ -24,6 +25,7 @@ __all__ = [
     "Settings",
     "Steps",
     "StepsLayer",
+    "check_seconds",
     "settings_from",
     "stack",
 ]
