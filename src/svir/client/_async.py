@@ -6,8 +6,8 @@ generators, and ``__del__`` schedules nothing: a stream may be dropped, cancelle
 
 from __future__ import annotations
 
-import inspect
 import sys
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from svir.client._base import ClientBase, as_request, require_no_pool_options
@@ -19,7 +19,7 @@ from svir.http._seam import Abort
 from svir.types import TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
     from typing import Unpack
 
@@ -38,7 +38,7 @@ P = TypeVar("P", bound="RawReply[Any]")
 
 async def closed(closing: object) -> None:
     """Waits for what a foreign backend's ``close`` may have returned, shielded from cancellation."""
-    if not inspect.isawaitable(closing):
+    if not isinstance(closing, Awaitable):
         return
     if (trio := running_trio()) is not None:
         with trio.CancelScope(shield=True):
@@ -136,7 +136,7 @@ class AsyncDriver:
 
     async def _call(self, function: Callable[[], Any]) -> Any:
         result = await self.backend.call(function)
-        return await result if inspect.isawaitable(result) else result
+        return await result if isinstance(result, Awaitable) else result
 
     async def _run_layer(self, step: Run, abort: Abort) -> Reply[AsyncHttpResponse]:
         following = AsyncNext(self, step, abort)
