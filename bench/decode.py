@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import time
@@ -126,8 +127,9 @@ _parse = msgspec.json.Decoder(_Chunk).decode
 
 def decode_floor(reads):
     tail, parse, count = b"", _parse, 0
+    blank = b"\r\n\r\n" if b"\r\n" in reads[0][:2000] else b"\n\n"
     for data in reads:
-        *events, tail = (tail + data).split(b"\n\n")
+        *events, tail = (tail + data).split(blank)
         for one in events:
             if one.startswith(b"data: {"):
                 parse(one[6:])
@@ -216,10 +218,12 @@ def growth(kind, rounds):
 
 
 def recordings(subjects, rounds):
+    """Each recorded answer as it is, and as long as 500 events, by repeating what comes before its finish."""
     paths = sorted(RECORDINGS.glob("*/*.http"))
     if not paths:
         print("the recordings are not beside the repository")
-    ratios = []
+    both = {name: subjects[name] for name in ("svir", "floor")}
+    ratios = {"as it is": [], "of 500 events": []}
     for path in paths:
         head, _, body = path.read_bytes().partition(b"\r\n\r\n")
         wanted = path.with_name(path.name.removesuffix(".http") + ".expect.json").read_text("ascii")
@@ -227,13 +231,30 @@ def recordings(subjects, rounds):
             continue
         if b"chunked" in head.lower():
             body = dechunk(body)
-        reads = [body[start : start + READ] for start in range(0, len(body), READ)]
-        both = {name: subjects[name] for name in ("svir", "floor")}
-        figures = interleaved(both, reads, body.count(b"data: {"), max(rounds, 9), repeat=30)
-        ratios.append((figures["svir"] / figures["floor"], f"{path.parent.name}/{path.stem}"))
-        show(ratios[-1][1], figures)
-    if ratios:
-        print(f"worst {max(ratios)}, median {statistics.median(ratio for ratio, _ in ratios):.2f}x")
+        name = f"{path.parent.name}/{path.stem}"
+        for label, data in (("as it is", body), ("of 500 events", longer(body, 500))):
+            if data is None:
+                continue
+            reads = [data[start : start + READ] for start in range(0, len(data), READ)]
+            count = data.count(b"data: {")
+            figures = interleaved(both, reads, count, rounds, repeat=max(1, 600 // count))
+            ratios[label].append((figures["svir"] / figures["floor"], name))
+            show(f"{name}, {count}", figures)
+    for label, found in ratios.items():
+        if found:
+            middle = statistics.median(ratio for ratio, _ in found)
+            print(f"{label}: worst {max(found)[0]:.2f}x ({max(found)[1]}), median {middle:.2f}x of the floor")
+
+
+def longer(body, count):
+    """A stream with the events between the first and the finish repeated; None when there are none."""
+    blank = b"\r\n\r\n" if b"\r\n" in body else b"\n\n"
+    events = body.split(blank)
+    finish = next(n for n, one in enumerate(events) if re.search(rb'"finish_reason": ?"', one))
+    first, *middle = [one for one in events[:finish] if one.startswith(b"data: {")] or [b""]
+    if not middle:
+        return None
+    return blank.join([first, *middle * -(-count // len(middle)), *events[finish:]])
 
 
 def dechunk(body):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 import random
@@ -214,9 +215,9 @@ def mutate_json(data, rng: random.Random):
         case 1 if isinstance(node, dict) and key in node:
             node[rng.choice(KEYS)] = node.pop(key)
         case _ if isinstance(node, dict):
-            node[key] = rng.choice(VALUES)
+            node[key] = copy.deepcopy(rng.choice(VALUES))
         case _:
-            node.insert(key, rng.choice([*VALUES, *node]))
+            node.insert(key, copy.deepcopy(rng.choice([*VALUES, *node])))
     events[at] = b"data: " + json.dumps(value, separators=(",", ":")).encode()
     return b"\n\n".join(events)
 

@@ -47,7 +47,7 @@ class World:
         if seconds > limit:
             raise svir.RequestTimeoutError(f"the server was silent for {limit:g} s")
 
-    def send(self, request, *, connect, read, total=None):
+    def send(self, request, *, connect, read, total=None, abort=None):
         self.log.append(("send", connect, read, total))
         self.requests.append(request)
         reply = self.replies.pop(0)

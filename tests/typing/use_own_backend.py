@@ -7,7 +7,7 @@ from typing import TypeVar, assert_type
 
 from svir import Client, Event, Request
 from svir.body import Body
-from svir.http import Headers, HttpRequest, HttpResponse
+from svir.http import Abort, Headers, HttpRequest, HttpResponse
 from svir.openai.chat import Decoder, Encoder
 
 T = TypeVar("T")
@@ -26,7 +26,13 @@ class OwnResponse:
 
 class OwnBackend:
     def send(
-        self, request: HttpRequest, *, connect: float | None, read: float | None, total: float | None = None
+        self,
+        request: HttpRequest,
+        *,
+        connect: float | None,
+        read: float | None,
+        total: float | None = None,
+        abort: Abort | None = None,
     ) -> HttpResponse:
         assert_type(request.body, Body | None)
         return OwnResponse()

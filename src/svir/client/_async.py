@@ -6,8 +6,8 @@ generators, and ``__del__`` schedules nothing: a stream may be dropped, cancelle
 
 from __future__ import annotations
 
-import inspect
 import sys
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
 from svir.client._base import ClientBase, as_request, require_no_pool_options
@@ -15,10 +15,11 @@ from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange import Compatibility, Deadlines, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
+from svir.http._seam import Abort
 from svir.types import TextDelta
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
     from typing import Unpack
 
@@ -39,7 +40,7 @@ NO_LIMITS = Deadlines()
 
 async def closed(closing: object) -> None:
     """Waits for what a foreign backend's ``close`` may have returned, shielded from cancellation."""
-    if not inspect.isawaitable(closing):
+    if not isinstance(closing, Awaitable):
         return
     if (trio := running_trio()) is not None:
         with trio.CancelScope(shield=True):
@@ -86,9 +87,10 @@ class AsyncDriver:
     def __init__(self, backend: AsyncBackend) -> None:
         self.backend = backend
 
-    async def run(self, steps: Steps[T]) -> T:
+    async def run(self, steps: Steps[T], abort: Abort | None = None) -> T:
         """Performs steps to their end; whatever was opened is closed when they fail or are cancelled."""
         opened: list[AsyncHttpResponse] = []
+        abort = Abort() if abort is None else abort
         answer: Any = None
         failure: Exception | None = None
         try:
@@ -96,12 +98,13 @@ class AsyncDriver:
                 step = steps.send(answer) if failure is None else steps.throw(failure)
                 answer = failure = None
                 try:
-                    answer = await self._perform(step)
+                    answer = await self._perform(step, abort)
                 except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
                     failure = error
                 else:
                     if isinstance(step, (Send, Run)):
                         opened.append(answer if isinstance(step, Send) else answer.response)
+                        await closed(abort.attach(opened[-1].close))
         except StopIteration as stop:
             value: T = stop.value
             return value
@@ -111,16 +114,17 @@ class AsyncDriver:
             steps.close()
             raise
         finally:
+            abort.detach()
             answer = failure = None  # a failure holds this frame, and this frame must not hold it
 
-    async def _perform(self, step: Any) -> Any:
+    async def _perform(self, step: Any, abort: Abort) -> Any:
         backend = self.backend
         match step:
             case Read(response, timeout):
                 # A backend's responses have its own colour; the steps only carry them.
                 return await cast("AsyncHttpResponse", response).read(timeout)
             case Send(request, connect, read, total):
-                return await backend.send(request, connect=connect, read=read, total=total)
+                return await backend.send(request, connect=connect, read=read, total=total, abort=abort)
             case Close(response):
                 return await closed(response.close())
             case Call(function, timeout):
@@ -128,16 +132,16 @@ class AsyncDriver:
             case Sleep(seconds):
                 return await backend.sleep(seconds)
             case Run():
-                return await self._run_layer(step)
+                return await self._run_layer(step, abort)
             case _:
                 raise TypeError(f"no step: {type(step).__name__}")
 
     async def _call(self, function: Callable[[], Any]) -> Any:
         result = await self.backend.call(function)
-        return await result if inspect.isawaitable(result) else result
+        return await result if isinstance(result, Awaitable) else result
 
-    async def _run_layer(self, step: Run) -> Reply[AsyncHttpResponse]:
-        following = AsyncNext(self, step)
+    async def _run_layer(self, step: Run, abort: Abort) -> Reply[AsyncHttpResponse]:
+        following = AsyncNext(self, step, abort)
         chosen: AsyncStream | None = None
         try:
             stream: object = await step.layer(step.request, following)
@@ -158,8 +162,9 @@ class AsyncNext:
         api: The wire API's name, for example ``openai.chat``.
     """
 
-    def __init__(self, driver: AsyncDriver, step: Run) -> None:
+    def __init__(self, driver: AsyncDriver, step: Run, abort: Abort) -> None:
         self._driver = driver
+        self._abort = abort
         self._rest = step.rest
         self._given: list[AsyncStream] = []
         server: Server = step.server
@@ -167,7 +172,7 @@ class AsyncNext:
 
     async def __call__(self, request: Request) -> AsyncStream:
         """Opens the call; may be made again with the same or another request."""
-        stream = await AsyncStream(self._driver, lambda: self._rest(request)).open()
+        stream = await AsyncStream(self._driver, lambda: self._rest(request), self._abort).open()
         self._given.append(stream)
         return stream
 
@@ -181,9 +186,12 @@ class AsyncNext:
 class _AsyncOpened(Generic[P]):
     """A call that goes out once it is needed; shared by both kinds of streams."""
 
-    def __init__(self, driver: AsyncDriver, steps: Callable[[], Steps[P]]) -> None:
+    def __init__(
+        self, driver: AsyncDriver, steps: Callable[[], Steps[P]], abort: Abort | None = None
+    ) -> None:
         self._driver = driver
         self._steps = steps
+        self._abort = Abort() if abort is None else abort
         self._reply: P | None = None
         self._failure: Error | None = None
         self._closed = False
@@ -201,7 +209,7 @@ class _AsyncOpened(Generic[P]):
         if self._reply is None:
             self._check()
             try:
-                self._reply = await self._driver.run(self._steps())
+                self._reply = await self._driver.run(self._steps(), self._abort)
             except Error as error:
                 self._failure = error
                 raise
@@ -238,6 +246,8 @@ class _AsyncOpened(Generic[P]):
             self._reply.closed = True
             self._reply.end("closed")
             await closed(self._reply.response.close())
+        else:
+            await closed(self._abort())
 
     async def __aenter__(self) -> Self:
         return await self.open()

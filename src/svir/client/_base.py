@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
 from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
+from svir.exchange._stack import is_async
 from svir.types import Completion, Message, Request, ToolResult
 from svir.types._value import check
 
@@ -48,7 +48,7 @@ class ClientBase:
         for name in options:
             if name not in Options.__annotations__:
                 raise TypeError(f"a client has no option {name!r}")
-        if self._colour == "sync" and iscoroutinefunction(key):
+        if self._colour == "sync" and callable(key) and is_async(key):
             raise ConfigError("an async function for api_key needs AsyncClient")
         if (shared := options.get("compatibility")) is not None:
             check(shared, Compatibility, "compatibility")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from svir.errors import ConfigError
@@ -56,6 +55,8 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
 def _read(path: object) -> str:
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"api_key_file has the wrong type: {type(path).__name__}")
+    from pathlib import Path  # slow to import, and few clients need it
+
     try:
         with Path(os.fsdecode(cast("str | os.PathLike[str]", path))).open("rb") as file:
             data = file.read(FILE_BYTES + 1)

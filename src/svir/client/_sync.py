@@ -9,6 +9,7 @@ from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, TransportError
 from svir.exchange import Compatibility, Deadlines, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
+from svir.http._seam import Abort
 from svir.types import TextDelta
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ class Driver:
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
 
-    def run(self, steps: Steps[T]) -> T:
+    def run(self, steps: Steps[T], abort: Abort | None = None) -> T:
         """Performs steps to their end; whatever was opened is closed when they fail."""
         opened: list[HttpResponse] = []
+        abort = Abort() if abort is None else abort
         answer: Any = None
         failure: Exception | None = None
         try:
@@ -47,12 +49,13 @@ class Driver:
                 step = steps.send(answer) if failure is None else steps.throw(failure)
                 answer = failure = None
                 try:
-                    answer = self._perform(step)
+                    answer = self._perform(step, abort)
                 except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
                     failure = error
                 else:
                     if isinstance(step, (Send, Run)):
                         opened.append(answer if isinstance(step, Send) else answer.response)
+                        abort.attach(opened[-1].close)
         except StopIteration as stop:
             value: T = stop.value
             return value
@@ -62,15 +65,16 @@ class Driver:
             steps.close()
             raise
         finally:
+            abort.detach()
             answer = failure = None  # a failure holds this frame, and this frame must not hold it
 
-    def _perform(self, step: Any) -> Any:
+    def _perform(self, step: Any, abort: Abort) -> Any:
         backend = self.backend
         match step:
             case Read(response, timeout):
                 return response.read(timeout)
             case Send(request, connect, read, total):
-                return backend.send(request, connect=connect, read=read, total=total)
+                return backend.send(request, connect=connect, read=read, total=total, abort=abort)
             case Close(response):
                 return response.close()
             case Call(function):
@@ -78,12 +82,12 @@ class Driver:
             case Sleep(seconds):
                 return backend.sleep(seconds)
             case Run():
-                return self._run_layer(step)
+                return self._run_layer(step, abort)
             case _:
                 raise TypeError(f"no step: {type(step).__name__}")
 
-    def _run_layer(self, step: Run) -> Reply[HttpResponse]:
-        following = Next(self, step)
+    def _run_layer(self, step: Run, abort: Abort) -> Reply[HttpResponse]:
+        following = Next(self, step, abort)
         chosen: Stream | None = None
         try:
             stream: object = step.layer(step.request, following)
@@ -104,8 +108,9 @@ class Next:
         api: The wire API's name, for example ``openai.chat``.
     """
 
-    def __init__(self, driver: Driver, step: Run) -> None:
+    def __init__(self, driver: Driver, step: Run, abort: Abort) -> None:
         self._driver = driver
+        self._abort = abort
         self._rest = step.rest
         self._given: list[Stream] = []
         server: Server = step.server
@@ -113,7 +118,7 @@ class Next:
 
     def __call__(self, request: Request) -> Stream:
         """Opens the call; may be made again with the same or another request."""
-        stream = Stream(self._driver, lambda: self._rest(request)).open()
+        stream = Stream(self._driver, lambda: self._rest(request), self._abort).open()
         self._given.append(stream)
         return stream
 
@@ -127,9 +132,10 @@ class Next:
 class _Opened(Generic[P]):
     """A call that goes out once it is needed; shared by both kinds of streams."""
 
-    def __init__(self, driver: Driver, steps: Callable[[], Steps[P]]) -> None:
+    def __init__(self, driver: Driver, steps: Callable[[], Steps[P]], abort: Abort | None = None) -> None:
         self._driver = driver
         self._steps = steps
+        self._abort = Abort() if abort is None else abort
         self._reply: P | None = None
         self._failure: Error | None = None
         self._closed = False
@@ -147,7 +153,7 @@ class _Opened(Generic[P]):
         if self._reply is None:
             self._check()
             try:
-                self._reply = self._driver.run(self._steps())
+                self._reply = self._driver.run(self._steps(), self._abort)
             except Error as error:
                 self._failure = error
                 raise
@@ -179,6 +185,8 @@ class _Opened(Generic[P]):
             self._reply.closed = True
             self._reply.end("closed")
             self._reply.response.close()
+        else:
+            self._abort()
 
     def __enter__(self) -> Self:
         return self.open()

@@ -8,7 +8,7 @@ this model from then on; if not, the first error is the answer.
 from __future__ import annotations
 
 import time
-from inspect import iscoroutine
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from svir.errors import ConfigError, Error, RequestTimeoutError, ResponseLimitError, UnsupportedError
@@ -196,7 +196,7 @@ class Exchange:
         text = yield from self._within(deadlines, lambda left: Call(key, left))
         if isinstance(text, str):
             return as_key(text)
-        if iscoroutine(text):  # not awaited: this is the blocking face
+        if isinstance(text, Coroutine):  # not awaited: this is the blocking face
             text.close()
             raise ConfigError("an async function for api_key needs AsyncClient")
         raise ConfigError("api_key gave no string")

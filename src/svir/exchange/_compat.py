@@ -104,7 +104,10 @@ class Compatibility:
             )
         import logging
 
-        logging.getLogger("svir").warning(
+        logger = logging.getLogger("svir")
+        if not logger.handlers:
+            logger.addHandler(logging.NullHandler())  # a library prints nothing by itself
+        logger.warning(
             "a server answered HTTP %s to a request with %s and took it without: they are left out for this "
             "model from now on (see client.compatibility)",
             status,

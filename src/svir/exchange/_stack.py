@@ -13,7 +13,6 @@ The first layer is the outermost.
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from svir.exchange._steps import Steps
     from svir.types import Request
 
-__all__ = ["Open", "Server", "StepsLayer", "stack"]
+__all__ = ["Open", "Server", "StepsLayer", "is_async", "stack"]
 
 Open = Callable[["Request", "Deadlines"], "Steps[Reply[Any]]"]
 """Opens a call: what each layer is given, and what the whole stack is."""
@@ -84,6 +83,13 @@ def stack(layers: Sequence[object], innermost: Open, server: Server, *, colour: 
     return rest
 
 
+def is_async(function: Callable[..., object]) -> bool:
+    """Whether calling it gives a coroutine: an ``async def``, or an object whose ``__call__`` is one."""
+    from inspect import iscoroutinefunction  # slow to import, and most clients need it for nothing
+
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(type(function), "__call__", None))  # noqa: B004 (the function itself is wanted)
+
+
 def _around(layer: object, rest: Open, server: Server, colour: str) -> Open:
     if isinstance(layer, StepsLayer):
         if getattr(layer, "colour", None) not in {None, colour}:
@@ -92,10 +98,7 @@ def _around(layer: object, rest: Open, server: Server, colour: str) -> Open:
         return lambda request, deadlines: layer.steps(request, rest, deadlines, server)
     if not callable(layer):
         raise ConfigError("a layer must be a function: layer(request, next)")
-    is_async = inspect.iscoroutinefunction(layer) or inspect.iscoroutinefunction(
-        getattr(type(layer), "__call__", None)  # noqa: B004 (an object with an async __call__)
-    )
-    if is_async != (colour == "async"):
+    if is_async(layer) != (colour == "async"):
         wanted = "def under Client" if colour == "sync" else "async def under AsyncClient"
         raise ConfigError(f"a layer has the wrong colour: it must be {wanted}")
 

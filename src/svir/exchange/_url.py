@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from ipaddress import IPv6Address, ip_address
-from urllib.parse import quote
 
 import msgspec
 
@@ -83,6 +81,8 @@ def parse_base(url: str, *, allow_http: bool) -> Base:
 
 
 def _six(text: str) -> str:
+    from ipaddress import IPv6Address  # slow to import, and few URLs have one
+
     try:
         IPv6Address(text)
     except ValueError:
@@ -109,6 +109,8 @@ def _usual_spelling(host: str) -> str | None:
     if host == "localhost.":
         return "localhost"
     if ":" in host:
+        from ipaddress import IPv6Address
+
         address = IPv6Address(host)
         return "[::1]" if address.is_loopback else _usual_four(int(address.ipv4_mapped or 0))
     if not NUMERIC_HOST.fullmatch(host):
@@ -126,7 +128,7 @@ def _number(text: str) -> int:
 
 
 def _usual_four(value: int) -> str | None:
-    return str(ip_address(value)) if value >> 24 == 127 else None
+    return ".".join(map(str, value.to_bytes(4, "big"))) if value >> 24 == 127 else None
 
 
 def check_path(path: str) -> str:
@@ -162,6 +164,8 @@ def as_query(query: str | Mapping[str, str] | None) -> str:
 def _quoted(text: str) -> str:
     check_text(text, "a name or value of query")
     try:
+        from urllib.parse import quote
+
         return quote(text, safe="")
     except UnicodeEncodeError:
         pass  # it holds the text, so ours is raised outside the handler

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svir.http._builtin import AsyncHttp11Backend, Http11Backend
     from svir.http._seam import (
+        Abort,
         AsyncBackend,
         AsyncHttpResponse,
         Backend,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Abort",
     "AsyncBackend",
     "AsyncHttp11Backend",
     "AsyncHttpResponse",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from svir.http._engine import Engine
     from svir.http._pool import Pool
     from svir.http._roundtrip import Roundtrip
-    from svir.http._seam import Headers, HttpRequest
+    from svir.http._seam import Abort, Headers, HttpRequest
 
 __all__ = ["AsyncHttp11Backend", "AsyncHttp11Response", "Http11Backend", "Http11Response"]
 
@@ -157,7 +157,13 @@ class Http11Backend(_Settings):
     """
 
     def send(
-        self, request: HttpRequest, *, connect: float | None, read: float | None, total: float | None = None
+        self,
+        request: HttpRequest,
+        *,
+        connect: float | None,
+        read: float | None,
+        total: float | None = None,
+        abort: Abort | None = None,
     ) -> Http11Response:
         """Sends a request and waits for the response's head; see ``Backend.send``."""
         from svir.http._net_sync import SyncNetwork, run
@@ -166,7 +172,7 @@ class Http11Backend(_Settings):
         engine = self._engine()
         pool = engine.pool(_BLOCKING, SyncNetwork)
         deadlines = Deadlines(pool.network.clock, connect, read, total)
-        return Http11Response(run(engine.send(pool, request, deadlines)), run)
+        return Http11Response(run(engine.send(pool, request, deadlines, abort)), run)
 
     def sleep(self, seconds: float) -> None:
         """Waits."""
@@ -203,7 +209,13 @@ class AsyncHttp11Backend(_Settings):
     """
 
     async def send(
-        self, request: HttpRequest, *, connect: float | None, read: float | None, total: float | None = None
+        self,
+        request: HttpRequest,
+        *,
+        connect: float | None,
+        read: float | None,
+        total: float | None = None,
+        abort: Abort | None = None,
     ) -> AsyncHttp11Response:
         """Sends a request and waits for the response's head; cancelling it shuts the connection.
 
@@ -214,7 +226,7 @@ class AsyncHttp11Backend(_Settings):
 
         pool = self._pool()
         deadlines = Deadlines(pool.network.clock, connect, read, total)
-        return AsyncHttp11Response(await self._engine().send(pool, request, deadlines))
+        return AsyncHttp11Response(await self._engine().send(pool, request, deadlines, abort))
 
     async def sleep(self, seconds: float) -> None:
         """Waits."""

@@ -155,7 +155,9 @@ class Connection:
 
     @property
     def reusable(self) -> bool:
-        """Whether another exchange may begin on the same connection."""
+        """Whether another exchange may begin on the same connection; never after an error status."""
+        if self.status is None or self.status >= 400:
+            return False  # many servers close then, some without saying so
         sound = self.complete and not self.failed and not self._held
         if not sound or self._h11.our_state is not h11.DONE or self._h11.their_state is not h11.DONE:
             return False

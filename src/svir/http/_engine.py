@@ -20,13 +20,14 @@ from svir.http._connection import Connection
 from svir.http._net import Fault, connect_tcp
 from svir.http._pool import Pool
 from svir.http._roundtrip import Deadlines, Roundtrip, closed_error
+from svir.http._seam import Abort
 from svir.http._tls import TlsSettings, TlsStream
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Hashable
 
-    from svir.http._net import Network, Stream
+    from svir.http._net import Network, Stream, Watch
     from svir.http._seam import HttpRequest, Origin
 
 __all__ = ["Engine"]
@@ -73,12 +74,16 @@ class Engine:
                 pool = self._pools.setdefault(key, Pool(network(), self._max_connections))
         return pool
 
-    async def send(self, pool: Pool, request: HttpRequest, deadlines: Deadlines) -> Roundtrip:
+    async def send(
+        self, pool: Pool, request: HttpRequest, deadlines: Deadlines, abort: Abort | None = None
+    ) -> Roundtrip:
         """Sends a request and waits for the response's head; see ``Backend.send``."""
         connection = Connection(request)
-        found = await self._stream(pool, request.origin, deadlines)
+        abort = Abort() if abort is None else abort
+        found = await self._stream(pool, request.origin, deadlines, abort)
         while not isinstance(found, Error):
             stream, reused = found
+            abort.attach(stream.watch.shut)
             trip = Roundtrip(connection, stream, pool.network, pool.keeper(request.origin))
             failure = await trip.open(request.body, deadlines)
             if failure is None:
@@ -87,7 +92,7 @@ class Engine:
             if not again:
                 raise failure
             connection = Connection(request)
-            found = await self._stream(pool, request.origin, deadlines, fresh=True)
+            found = await self._stream(pool, request.origin, deadlines, abort, fresh=True)
         raise found
 
     def close(self) -> None:
@@ -98,12 +103,12 @@ class Engine:
                 pool.close()
 
     async def _stream(
-        self, pool: Pool, origin: Origin, deadlines: Deadlines, *, fresh: bool = False
+        self, pool: Pool, origin: Origin, deadlines: Deadlines, abort: Abort, *, fresh: bool = False
     ) -> tuple[Stream, bool] | Error:
         """A connection and whether it was used before, or why there is none."""
         until = deadlines.connecting()
         while True:
-            if self._closed:
+            if self._closed or abort.asked:
                 return closed_error(unsent=True)
             if not fresh and (idle := pool.take(origin)) is not None:
                 return idle, True
@@ -112,7 +117,7 @@ class Engine:
             if not await pool.room(until):
                 return deadlines.over(connecting=True)
         try:
-            made = await self._connect(pool, origin, until)
+            made = await self._connect(pool, origin, until, abort)
         except BaseException:
             pool.release()
             raise
@@ -123,9 +128,9 @@ class Engine:
             return deadlines.over(connecting=True)
         return closed_error(unsent=True) if made is Fault.CLOSED else TransportError(made.value, unsent=True)
 
-    async def _connect(self, pool: Pool, origin: Origin, until: float | None) -> Stream | Fault:
+    async def _connect(self, pool: Pool, origin: Origin, until: float | None, abort: Abort) -> Stream | Fault:
         context = self._tls.context() if origin.scheme == "https" else None
-        tcp = await connect_tcp(pool.network, origin, until, pool.live)
+        tcp = await connect_tcp(pool.network, origin, until, _Live(pool.live, abort))
         if isinstance(tcp, Fault):
             return tcp
         stream: Stream | Fault = tcp
@@ -133,7 +138,7 @@ class Engine:
             if context is not None:
                 secure = TlsStream(tcp, context, origin.host)
                 stream = await secure.handshake(until) or secure
-            if self._closed:  # meanwhile
+            if self._closed or abort.asked:  # meanwhile
                 stream = Fault.CLOSED
         except BaseException:
             pool.forget(tcp.watch)
@@ -149,6 +154,21 @@ class Engine:
         for pool in self._pools.values():
             pool.abandon()
         self._pools.clear()
+
+
+class _Live:
+    """A pool's sockets; a new one can be shut by whoever may end the call."""
+
+    def __init__(self, live: set[Watch], abort: Abort) -> None:
+        self._live = live
+        self._abort = abort
+
+    def add(self, watch: Watch) -> None:
+        self._live.add(watch)
+        self._abort.attach(watch.shut)
+
+    def discard(self, watch: Watch) -> None:
+        self._live.discard(watch)
 
 
 def _shut_idle(pools: dict[Hashable, Pool]) -> None:

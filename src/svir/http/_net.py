@@ -324,9 +324,19 @@ def _resolve(origin: Origin, flags: int = 0) -> list[Address]:
     return [(family, address) for family, _, _, _, address in found]
 
 
-async def connect_tcp(
-    network: Network, origin: Origin, until: float | None, opened: set[Watch]
-) -> Tcp | Fault:
+class Opened(Protocol):
+    """Holds sockets that can be closed while they are in use."""
+
+    def add(self, watch: Watch, /) -> None:
+        """Takes a new one."""
+        ...
+
+    def discard(self, watch: Watch, /) -> None:
+        """Forgets one."""
+        ...
+
+
+async def connect_tcp(network: Network, origin: Origin, until: float | None, opened: Opened) -> Tcp | Fault:
     """Connects to a server, trying each of its addresses.
 
     Args:

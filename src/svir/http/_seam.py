@@ -8,6 +8,7 @@ the request's own body raised while it was read.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from svir.body import Body
 
 __all__ = [
+    "Abort",
     "AsyncBackend",
     "AsyncHttpResponse",
     "Backend",
@@ -148,6 +150,40 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
         return [("method", self.method), ("path", path), ("headers", self.headers), ("body", self.body)]
 
 
+class Abort:
+    """Ends, from another thread or task, what one call is waiting for.
+
+    A backend attaches what shuts the connection as soon as it has one, and again for each further one. A call
+    shuts what is attached, at once, and whatever is attached later.
+    """
+
+    __slots__ = ("_lock", "_shut", "asked")
+
+    def __init__(self) -> None:
+        self.asked = False
+        """Whether the call is to end."""
+        self._shut: Callable[[], object] | None = None
+        # Held while shutting, so that nothing is shut that the call has already given back.
+        self._lock = threading.RLock()
+
+    def attach(self, shut: Callable[[], object]) -> object:
+        """Says how to end the wait that follows: a plain call that never waits; its result is handed on."""
+        with self._lock:
+            self._shut = shut
+            return shut() if self.asked else None
+
+    def detach(self) -> None:
+        """Says that there is no wait to end any more."""
+        with self._lock:
+            self._shut = None
+
+    def __call__(self) -> object:
+        """Ends the call; what shutting returned is handed on."""
+        with self._lock:
+            self.asked = True
+            return self._shut() if self._shut is not None else None
+
+
 class HttpResponse(Protocol):
     """One response, its head already there."""
 
@@ -216,6 +252,7 @@ class Backend(Protocol):
         connect: float | None,
         read: float | None,
         total: float | None = None,
+        abort: Abort | None = None,
     ) -> HttpResponse:
         """Sends a request and waits for the response's head.
 
@@ -225,6 +262,8 @@ class Backend(Protocol):
             read: The longest silence, in seconds: it starts again whenever the network took a block of the
                 body or gave a byte. None: no limit.
             total: Seconds for all of it, until the head is there. None: no limit.
+            abort: Where to attach what shuts the connection, so that the wait can be ended: it then fails
+                with ``TransportError`` ("closed by this program", not retryable).
 
         Raises:
             svir.Error: ``unsent`` is true exactly when no byte of the request was handed to the network.
@@ -254,6 +293,7 @@ class AsyncBackend(Protocol):
         connect: float | None,
         read: float | None,
         total: float | None = None,
+        abort: Abort | None = None,
     ) -> AsyncHttpResponse:
         """As ``Backend.send``; cancelling it shuts the connection."""
         ...

@@ -7,7 +7,6 @@ while the body is sent must agree with what was measured (P13).
 from __future__ import annotations
 
 import os
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from svir.errors import ConfigError
@@ -115,7 +114,7 @@ class Image(_ImageHead, frozen=True, kw_only=True):
         if self.detail not in (None, "auto", "low", "high"):
             raise ConfigError("Image.detail must be one of auto, low, high")
         if self.media_type is None and isinstance(self.source, PathSource):
-            store(self, "media_type", MEDIA_TYPES.get(PurePath(self.source.path).suffix.lower()))
+            store(self, "media_type", MEDIA_TYPES.get(_ending(self.source.path)))
 
     @classmethod
     def from_bytes(
@@ -174,13 +173,24 @@ class TextFile(_TextFileHead, frozen=True, kw_only=True):
         if self.name is None:
             if not isinstance(source, PathSource):
                 raise ConfigError("a text file in memory needs a name=")
-            store(self, "name", PurePath(source.path).name)
+            store(self, "name", _last_part(source.path))
 
     @classmethod
     def from_text(cls, name: str, text: str) -> TextFile:
         """A text file in memory. Text that is not valid Unicode fails when the body is built."""
         check_text(text, "text")
         return cls(BytesSource(text.encode("utf-8", "surrogatepass")), name=name)
+
+
+# Without pathlib, whose import takes longer than that of all values.
+
+
+def _last_part(path: str) -> str:
+    return os.path.basename(path.rstrip(f"/{os.sep}"))  # noqa: PTH119
+
+
+def _ending(path: str) -> str:
+    return os.path.splitext(_last_part(path))[1].lower()  # noqa: PTH122
 
 
 def _as_source(given: object) -> object:

@@ -120,6 +120,23 @@ def test_a_string_that_is_more_than_a_string_is_read_by_every_rule(hostile, mode
         assert outcome(events, mode) == expected
 
 
+@pytest.mark.parametrize("start", [b"\n", b"\r\n", b": note\n", b"\n\n"])
+def test_an_event_without_its_line_end_is_not_taken(start):
+    # Found by fuzzing: no line end was taken for the one at the very start.
+    event = chunk({"content": "x"})
+    for rest in (b"\n\n", b" \n\n", b"\r\n\r\n"):
+        event = event.rstrip() + rest
+        for size in (1, len(rest) - 1, len(rest)):
+            check_cut(start, event, size)
+
+
+def check_cut(start, event, size):
+    for first in ([event], []):
+        data = [*first, start + event[:-size], event[-size:] + event + STOP + DONE]
+        assert outcome(data) == outcome([b"".join(data)], shortcuts=False)
+        assert outcome(data)[1] is None
+
+
 def test_a_pattern_that_never_fits_is_given_up():
     # As Azure's obfuscation: something else differs in every event.
     decoder = Decoder()

@@ -9,14 +9,15 @@
 from __future__ import annotations
 
 from io import StringIO
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from svir.codec._fault import Fault
-from svir.codec._json import is_array, is_object
+from svir.codec._json import parse
 from svir.codec._think import ThinkSplitter
 from svir.errors import Partial, ProtocolError, TruncatedStreamError, UnsupportedError
 from svir.openai.chat._calls import Calls
-from svir.openai.chat._wire import Annotation
+from svir.openai.chat._read import blocks
+from svir.openai.chat._wire import NO_VERDICTS, Annotation
 from svir.types import (
     Completion,
     FinishReason,
@@ -32,14 +33,16 @@ from svir.types import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import msgspec
+
     from svir.codec._options import Mode, Think
     from svir.openai.chat._wire import Choice, Chunk, Delta, WireUsage
     from svir.types import Event, ReasoningSource
 
 __all__ = ["Answer", "Kind"]
 
-Kind = Literal["content", "reasoning_content", "reasoning", "arguments"]
-"""What a plain chunk is a piece of."""
+Kind = Literal["content", "reasoning_content", "reasoning", "arguments", "other"]
+"""What a plain chunk is a piece of; ``other`` is none of these alone."""
 
 
 class Answer:
@@ -69,6 +72,7 @@ class Answer:
         self._blocked = False
         self._content = False
         self._usage: WireUsage | None = None
+        self._harmless = NO_VERDICTS  # the last verdicts that do not block
 
     def apply(self, chunk: Chunk, events: list[Event]) -> None:
         """Takes a chunk and appends its events.
@@ -121,7 +125,8 @@ class Answer:
             chunk.model != self.model and chunk.model is not None
         ):
             return None
-        if choice.content_filter_results and _blocks(choice.content_filter_results):
+        verdicts = choice.content_filter_results
+        if verdicts is not NO_VERDICTS and self._blocks(verdicts):
             return None
         text, first, second = delta.content, delta.reasoning_content, delta.reasoning
         if (pieces := delta.tool_calls) and not (text or first or second):
@@ -130,7 +135,12 @@ class Answer:
             return None
         if text and not (first or second):
             self._content = True
-            self.add_content(text, events)
+            if "<" in text or ((splitter := self.splitter) and (splitter.held or splitter.inside)):
+                self.add_content(text, events)
+            else:
+                self.visible = True
+                self.text.write(text)
+                events.append(TextDelta(text))
             return "content"
         if first and not (text or second):
             self.add_reasoning("reasoning_content", first, events)
@@ -138,7 +148,11 @@ class Answer:
         if second and not (text or first):
             self.add_reasoning("reasoning", second, events)
             return "reasoning"
-        return None
+        if text or first != second:
+            return None
+        if first:  # D43
+            self.add_reasoning("reasoning_content", first, events)
+        return "other"
 
     def take_text(self, kind: Kind, index: int, text: str, events: list[Event]) -> None:
         """Takes one piece of a kind, as ``take_plain`` does; an empty one is nothing."""
@@ -165,7 +179,7 @@ class Answer:
                 return
             self.text.write(joined)
             events += map(TextDelta, texts)
-        else:
+        elif kind != "other":
             self.buffer(kind).write(joined)
             events += [ReasoningDelta(kind, text) for text in texts]
         self.visible = self.visible or bool(joined)
@@ -205,11 +219,20 @@ class Answer:
             raise Fault(ProtocolError, "a second finish reason that contradicts the first")
 
     def _take_choice(self, choice: Choice, events: list[Event]) -> None:
-        if choice.content_filter_results and _blocks(choice.content_filter_results):
+        if self._blocks(choice.content_filter_results):
             self._blocked = True  # D35: a verdict alone does not end the answer
         if _brings_something(choice.delta):
             self._take_delta(choice.delta, events)
         self.finish = choice.finish_reason or self.finish
+
+    def _blocks(self, verdicts: msgspec.Raw) -> bool:
+        """Whether a filter's verdicts block; mostly they are the same again."""
+        if verdicts == self._harmless:
+            return False
+        if blocks(parse(bytes(verdicts), strict=False)):
+            return True
+        self._harmless = verdicts.copy()
+        return False
 
     def _take_delta(self, delta: Delta, events: list[Event]) -> None:
         if delta.reasoning_content:
@@ -345,16 +368,6 @@ def _brings_something(delta: Delta) -> bool:
     return bool(
         delta.content or delta.reasoning_content or delta.reasoning or delta.refusal or delta.tool_calls
     )
-
-
-def _blocks(results: dict[str, Any]) -> bool:
-    """Whether a filter's verdict blocks: ``filtered`` does, ``detected`` alone does not (D35)."""
-    for verdict in results.values():
-        verdicts: list[Any] = verdict if is_array(verdict) else [verdict]
-        for one in verdicts:
-            if is_object(one) and one.get("filtered") is True:
-                return True
-    return False
 
 
 def _usage(told: WireUsage) -> Usage:

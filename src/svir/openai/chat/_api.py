@@ -1,12 +1,11 @@
-"""The wire API as the rest of svir sees it: see ``svir.codec._api.WireApi``."""
+"""The wire API as the rest of svir sees it: see ``svir.codec._api.WireApi``.
+
+What does the work is imported when it is first used, so that building a client stays cheap.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from svir.openai.chat._decoder import Decoder
-from svir.openai.chat._failures import read_failure
-from svir.openai.chat._models import read_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -33,7 +32,7 @@ class _ChatCompletions:
         context_tokens: int | None,
         max_tokens_field: str,
     ) -> AnyEncoder:
-        from svir.openai.chat._encoder import Encoder  # a client that only reads needs none
+        from svir.openai.chat._encoder import Encoder
 
         return Encoder(
             include_usage=include_usage,
@@ -57,12 +56,18 @@ class _ChatCompletions:
         request_id: str | None,
         dropped: tuple[str, ...],
     ) -> AnyDecoder:
+        from svir.openai.chat._decoder import Decoder
+
         return Decoder(mode, limits=limits, think=think, clock=clock, request_id=request_id, dropped=dropped)
 
     def read_failure(self, status: int, body: bytes) -> Failure:
+        from svir.openai.chat._failures import read_failure
+
         return read_failure(status, body)
 
     def read_models(self, body: bytes) -> tuple[ModelInfo, ...]:
+        from svir.openai.chat._models import read_models
+
         return read_models(body)
 
 

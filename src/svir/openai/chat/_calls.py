@@ -118,15 +118,17 @@ class Calls:
         Raises:
             Fault: One of them could not be answered.
         """
-        if not self._calls:
-            return ()
-        calls = [
-            ToolCall(call.id, call.name, call.arguments.getvalue()) for _, call in sorted(self._calls.items())
-        ]
-        if max(self._calls) != len(calls) - 1:
-            raise Fault(ProtocolError, "tool calls with a gap between their indices")
-        if not all(call.id and call.name for call in calls):
-            raise Fault(ProtocolError, "a tool call without an id or a name")
-        if len({call.id for call in calls}) != len(calls):
-            raise Fault(ProtocolError, "two tool calls with the same id")
+        calls: list[ToolCall] = []
+        ids: set[str] = set()
+        for index in sorted(self._calls):
+            call = self._calls[index]
+            if index != len(calls):
+                raise Fault(ProtocolError, "tool calls with a gap between their indices")
+            name = call.name
+            if not (call.id and name):
+                raise Fault(ProtocolError, "a tool call without an id or a name")
+            if call.id in ids:
+                raise Fault(ProtocolError, "two tool calls with the same id")
+            ids.add(call.id)
+            calls.append(ToolCall(call.id, name, call.arguments.getvalue()))
         return tuple(calls)

@@ -203,6 +203,7 @@ class Decoder:
             if frame is not None:
                 self._number += 1
                 self._take(frame, events)
+                self._fast.review()
                 if self._done:
                     return
         if left < 0:
@@ -215,7 +216,6 @@ class Decoder:
 
     def _take(self, frame: Frame, events: list[Event]) -> None:
         """Reads one event by every rule."""
-        self._fast.forget()
         if frame.type == b"error":  # D29: whatever its data
             self._fail(describe(frame.data or b""), frame.at)
         if frame.type not in {b"", b"message"}:

@@ -27,12 +27,13 @@ from svir.openai.chat._wire import read_typed
 
 if TYPE_CHECKING:
     from svir.openai.chat._answer import Answer, Kind
-    from svir.openai.chat._wire import Chunk
+    from svir.openai.chat._wire import Chunk, Delta, Function
     from svir.types import Event
 
 __all__ = ["FastPath"]
 
 PROBE = b"#"
+PROBE_TEXT = "#"
 LONGEST_WAIT = 1024
 """Events between two attempts to learn a pattern, at most."""
 
@@ -82,8 +83,18 @@ class FastPath:
         self.taken = 0
 
     def forget(self) -> None:
-        """Gives the pattern up: an event that was no plain one may have changed what the next ones mean."""
+        """Gives the pattern up."""
         self._pattern = None
+
+    def review(self) -> None:
+        """Gives the pattern up if an event that was not plain can have changed what its events mean.
+
+        They are content, which after a finish reason or a refusal is an error; and a piece of a call can
+        bring a name, which is a repetition only as long as the call's name stays the same.
+        """
+        pattern, answer = self._pattern, self._answer
+        if pattern is not None and (answer.finish or answer.refused or pattern.kind == "arguments"):
+            self._pattern = None
 
     def take_one(self, data: bytes, events: list[Event]) -> bool:
         """Takes bytes that are exactly one event of the pattern: the usual read of a live stream."""
@@ -101,6 +112,7 @@ class FastPath:
         except msgspec.DecodeError:
             return False
         self.taken += 1
+        self._wait, self._next_wait = 0, 1
         self._answer.take_text(pattern.kind, pattern.index, text, events)
         return True
 
@@ -125,11 +137,13 @@ class FastPath:
                 pos = lf + 1  # a comment, or an empty line that ends nothing
                 continue
             lf = data.find(b"\n", pos)
+            if lf < 0:
+                return pos
             if data.startswith(b"\n", lf + 1):
                 end, after = lf, lf + 2
             elif data.startswith(b"\r\n\r\n", lf - 1):
                 end, after = lf - 1, lf + 3
-            else:  # not whole, or of several lines
+            else:  # its blank line is missing, or it has several lines
                 return pos
             line = data[pos + 5 : end]
             if b"\r" in line or not (line.isascii() or _is_utf8(line)):
@@ -143,12 +157,14 @@ class FastPath:
             self.taken += 1
             kind = answer.take_plain(chunk, events)
             if kind is None:
-                self._pattern = None
                 try:
                     answer.apply(chunk, events)
                 except Fault as fault:
                     fault.at = pos
                     raise
+                self.review()
+            elif kind == "other":
+                pass
             elif self._wait:
                 self._wait -= 1
             else:
@@ -171,7 +187,7 @@ class FastPath:
             strings = sum(len(part) for part in parts[: len(texts)])
             after = pos + strings + len(texts) * len(pattern.joint)
         if len(texts) > 1 or (texts and data.find(b"\n", after) < 0):
-            self._next_wait = 1  # it pays
+            self._wait, self._next_wait = 0, 1  # it pays
         self.taken += len(texts)
         if len(texts) == 1:
             self._answer.take_text(pattern.kind, pattern.index, texts[0], events)
@@ -182,45 +198,42 @@ class FastPath:
     def _learn(self, kind: Kind, chunk: Chunk, event: bytes) -> None:
         """Makes a pattern of a plain event, if that can be proved right."""
         self._pattern = None
-        # Forgotten again when the pattern is of use.
+        # Until this pattern turns out to be of use, learn less and less often.
         self._wait = self._next_wait = min(self._next_wait * 2, LONGEST_WAIT)
         found = _VALUES[kind].search(event)
         if found is None:
             return
         start, end = found.span(1)
         head, tail = event[:start], event[end:]
-        if _proves(kind, chunk, event[start:end], head, tail):
-            index = _piece_index(chunk) if kind == "arguments" else 0
+        try:
+            probed = read_typed(b"%b%b%b%b" % (head[5:], event[start:end], PROBE, tail))
+        except (msgspec.DecodeError, RecursionError):
+            return
+        # The string is the piece, and nothing else of the chunk depends on it.
+        delta, other = chunk.choices[0].delta, probed.choices[0].delta
+        index = 0
+        if kind == "arguments":
+            function, changed = _function(delta), _function(other)
+            if (
+                function is None
+                or changed is None
+                or changed.arguments != f"{function.arguments}{PROBE_TEXT}"
+            ):
+                return
+            changed.arguments = function.arguments
+            index = delta.tool_calls[0].index if delta.tool_calls else 0
+        else:
+            text = getattr(delta, kind)
+            if getattr(other, kind) != f"{text}{PROBE_TEXT}":
+                return
+            setattr(other, kind, text)
+        if probed == chunk:
             self._pattern = _Pattern(kind, index, head, tail, tail + head, tail.index(b"\n"))
 
 
-def _proves(kind: Kind, chunk: Chunk, string: bytes, head: bytes, tail: bytes) -> bool:
-    """Whether the string between head and tail is the piece, and nothing else depends on it."""
-    try:
-        probed = read_typed(head[5:] + string + PROBE + tail)
-    except (msgspec.DecodeError, RecursionError):
-        return False
-    text = _swap(kind, chunk, "")
-    return text is not None and _swap(kind, probed, "") == text + PROBE.decode() and probed == chunk
-
-
-def _swap(kind: Kind, chunk: Chunk, text: str) -> str | None:
-    """Puts a text where the piece of a chunk is; what was there."""
-    delta = chunk.choices[0].delta
-    if kind != "arguments":
-        old: str | None = getattr(delta, kind)
-        setattr(delta, kind, text)
-        return old
-    function = delta.tool_calls[0].function if delta.tool_calls else None
-    if function is None:
-        return None
-    old, function.arguments = function.arguments, text
-    return old
-
-
-def _piece_index(chunk: Chunk) -> int:
-    delta = chunk.choices[0].delta
-    return delta.tool_calls[0].index if delta.tool_calls else 0
+def _function(delta: Delta) -> Function | None:
+    """What the only piece of a call adds."""
+    return delta.tool_calls[0].function if delta.tool_calls else None
 
 
 def _split_all(pattern: _Pattern, data: bytes, pos: int) -> tuple[list[bytes], int] | None:

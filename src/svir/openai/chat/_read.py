@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Any
 from svir.codec._fault import Fault
 from svir.codec._json import is_array, is_object
 from svir.errors import ProtocolError, UnsupportedError
-from svir.openai.chat._wire import Annotation, Choice, Chunk, Delta, Details, Function, Piece, WireUsage
+from svir.openai.chat._wire import (
+    BLOCKING,
+    NO_VERDICTS,
+    Annotation,
+    Choice,
+    Chunk,
+    Delta,
+    Details,
+    Function,
+    Piece,
+    WireUsage,
+)
 
 if TYPE_CHECKING:
     from svir.codec._options import Mode
 
-__all__ = ["ChunkReader"]
+__all__ = ["ChunkReader", "blocks"]
 
 SKIPS = "mode='lenient' skips it"
 FINISHES = frozenset({"stop", "tool_calls", "length", "content_filter"})
@@ -95,9 +106,7 @@ class ChunkReader:
             index = 0 if index is None else -1
         if index != 0:
             self._refuse(UnsupportedError, "a choice other than the first", "mode='lenient' reads one")
-        verdicts = value.get("content_filter_results")
-        if not is_object(verdicts):
-            verdicts = None
+        verdicts = BLOCKING if blocks(value.get("content_filter_results")) else NO_VERDICTS
         delta = value.get("delta")
         annotation = delta is None and value.get("content_filter_offsets") is not None
         finish = _finish(value.get("finish_reason"), annotation=annotation)
@@ -162,6 +171,18 @@ class ChunkReader:
         if not all(text is None or isinstance(text, str) for text in texts):
             raise Fault(ProtocolError, "an id, a name or arguments of a tool call that are no text")
         return Piece(index, texts[0], None, Function(texts[1], texts[2]))
+
+
+def blocks(results: Any) -> bool:
+    """Whether a filter's verdicts block: ``filtered`` does, ``detected`` alone does not (D35).
+
+    A verdict is an object, or a list of them.
+    """
+    for verdict in results.values() if is_object(results) else ():
+        for one in verdict if is_array(verdict) else (verdict,):
+            if is_object(one) and one.get("filtered") is True:
+                return True
+    return False
 
 
 def _is_prompt_report(value: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -82,13 +82,17 @@ class Delta(msgspec.Struct, gc=False, forbid_unknown_fields=True):
     annotations: None = None
 
 
+NO_VERDICTS = msgspec.Raw(b"null")
+BLOCKING = msgspec.Raw(b'{"any":{"filtered":true}}')
+
+
 class Choice(msgspec.Struct, gc=False):
-    """One choice."""
+    """One choice. A filter's verdicts are kept as JSON, since they are mostly the same ones again."""
 
     delta: Delta
     index: Annotated[int, msgspec.Meta(ge=0, le=0)] = 0
     finish_reason: Finish | None = None
-    content_filter_results: dict[str, Any] | None = None
+    content_filter_results: msgspec.Raw = NO_VERDICTS
     content_filter_offsets: None = None
 
 
