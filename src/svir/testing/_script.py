@@ -106,17 +106,22 @@ class Script:
         with self._lock:
             return list(self._requests)
 
+    def problems(self) -> list[str]:
+        """What went wrong so far; replies that may yet be asked for are not."""
+        with self._lock:
+            return list(self._failures)
+
     def check(self, error: BaseException | None, who: str) -> None:
         """Ends a block: raises what is wrong, or notes it at the failure that ends the block already.
 
         Raises:
             AssertionError: The script was not followed.
         """
+        problems = self.problems()
         with self._lock:
-            problems = list(self._failures)
-            if self._replies and error is None:
-                left = ", ".join(repr(reply) for reply in self._replies)
-                problems.append(f"never asked for: {left}")
+            left = ", ".join(repr(reply) for reply in self._replies)
+        if left and error is None:
+            problems.append(f"never asked for: {left}")
         text = f"{who} was not used as scripted:" + "".join(f"\n- {problem}" for problem in problems)
         if problems and error is None:
             raise AssertionError(text)
