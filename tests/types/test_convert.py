@@ -76,7 +76,7 @@ def test_what_does_not_fit_is_an_answer_error_without_the_servers_words(kind, ar
 
 
 def test_the_error_says_the_type_and_the_place():
-    with pytest.raises(AnswerError, match=r"arguments of the call do not fit Data: .*`\$\.value`"):
+    with pytest.raises(AnswerError, match=r"what the call passes does not fit Data: .*`\$\.value`"):
         call('{"value": "x"}').parse(Data)
 
 
