@@ -9,7 +9,18 @@ from __future__ import annotations
 
 import datetime as dt
 import types
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec.inspect
 from msgspec import Meta
@@ -17,7 +28,7 @@ from msgspec import Meta
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["class_fields", "described", "described_fields"]
+__all__ = ["class_fields", "declared_order", "described", "described_fields"]
 
 DATE_TIME = Meta(extra_json_schema={"format": "date-time"})
 WRAPPERS = {"NotRequired", "Required", "ReadOnly", "Final"}
@@ -90,6 +101,15 @@ def described_fields(cls: Any, fields: tuple[msgspec.inspect.Field, ...]) -> Ite
         hint = _filled(hints.get(field.name), variables)
         if hint is not None and (new := described(hint)) is not hint:
             yield n, new
+
+
+def declared_order(cls: Any) -> list[str]:
+    """The keys of a TypedDict as they were written, which msgspec does not keep; nothing for other classes.
+
+    A model answers in the order of the schema, and what it is to consider first is written first.
+    """
+    owner = get_origin(cls) or cls
+    return list(owner.__annotations__) if is_typeddict(owner) else []
 
 
 def _filled(hint: Any, variables: dict[Any, Any]) -> Any:
