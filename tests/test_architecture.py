@@ -41,6 +41,7 @@ EXCEPTIONS = {
 THIRD_PARTY = {
     "cli": {"rich", "typer", "click", "xllamacpp"},
     "http": {"h11", "trio", "truststore"},
+    "layers": {"opentelemetry"},
     "testing": {"h11", "pytest"},  # pytest in its plugin alone, which only pytest imports
 }
 EVERYWHERE = {"msgspec"}
