@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
+from typing_extensions import Doc
 
 from svir import ConfigError, Request, Schema
 from svir.types._schema import schema_of
@@ -152,6 +153,12 @@ def test_a_named_tuple_is_an_array_of_its_fields():
         (dt.date, {"type": "string", "format": "date"}),
         (UUID, {"type": "string", "format": "uuid"}),
         (Annotated[int, "a count"], {"type": "integer", "description": "a count"}),
+        (Annotated[int, Doc("a count")], {"type": "integer", "description": "a count"}),
+        (
+            Annotated[int, pydantic.Field(description="a count")],
+            {"type": "integer", "description": "a count"},
+        ),
+        (Annotated[int, object(), "", "a count"], {"type": "integer", "description": "a count"}),
         (Annotated[int, "mine", Meta(description="theirs")], {"type": "integer", "description": "theirs"}),
         (
             Sequence[Annotated[str, "a name"]],

@@ -1,6 +1,7 @@
 """What the hints of a class say beyond what msgspec reads from them.
 
-1. A plain string in ``Annotated[str, "the river's name"]`` is a description, at any depth of a field's hint.
+1. A plain string in ``Annotated[str, "the river's name"]`` is a description, at any depth of a field's hint;
+   so is what describes itself: a ``Doc``, or pydantic's ``Field(description=...)``.
 2. A ``datetime`` is described as ``date-time``: both kinds are read, but a model needs to be told a form.
 3. Nothing else changes: a hint without either comes back as it was.
 """
@@ -57,7 +58,7 @@ def described(hint: Any) -> Any:
 def _annotated(hint: Any) -> Any:
     inner, *extras = get_args(hint)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
-    words = [extra for extra in extras if isinstance(extra, str)]
+    words = [word for extra in extras if (word := _word(extra))]
     if inner is not dt.datetime or all(meta.tz is None for meta in metas):
         inner = described(inner)
     if words and all(meta.description is None for meta in metas):
@@ -65,6 +66,14 @@ def _annotated(hint: Any) -> Any:
     for meta in metas:
         inner = Annotated[inner, meta]
     return inner
+
+
+def _word(extra: object) -> str:
+    """The description that a piece of ``Annotated`` gives, if it gives one."""
+    if isinstance(extra, Meta):
+        return ""  # msgspec reads it itself
+    given = (extra, getattr(extra, "documentation", None), getattr(extra, "description", None))
+    return next((word for word in given if isinstance(word, str)), "")
 
 
 def class_fields(infos: Iterable[msgspec.inspect.Type]) -> dict[Any, tuple[msgspec.inspect.Field, ...]]:
