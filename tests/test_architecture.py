@@ -41,7 +41,9 @@ EXCEPTIONS = {
 THIRD_PARTY = {
     "cli": {"rich", "typer", "click", "xllamacpp"},
     "http": {"h11", "trio", "truststore"},
-    "testing": {"h11"},
+    "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
+    "layers": {"opentelemetry"},
+    "testing": {"h11", "pytest"},  # pytest in its plugin alone, which only pytest imports
 }
 EVERYWHERE = {"msgspec"}
 

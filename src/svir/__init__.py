@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from svir.errors import *
     from svir.exchange import Compatibility as Compatibility
     from svir.exchange import Learned as Learned
+    from svir.tools import *
     from svir.types import *
 
 __version__ = "0.1.0"
@@ -26,6 +27,7 @@ __all__ = [
     "AsyncNext",
     "AsyncRawStream",
     "AsyncStream",
+    "AsyncToolbox",
     "AttachmentError",
     "AuthenticationError",
     "BytesSource",
@@ -43,6 +45,7 @@ __all__ = [
     "Event",
     "FinishReason",
     "Image",
+    "Injected",
     "Learned",
     "Limits",
     "Message",
@@ -78,6 +81,8 @@ __all__ = [
     "ToolCallDelta",
     "ToolChoice",
     "ToolResult",
+    "Toolbox",
+    "Tools",
     "TransportError",
     "TruncatedStreamError",
     "Turn",
@@ -90,7 +95,7 @@ __all__ = [
     "user",
 ]
 
-_PARTS = ("errors", "types", "codec", "exchange", "client")
+_PARTS = ("errors", "types", "codec", "exchange", "client", "tools")
 """Where the names live; each part is loaded only when no part before it has the name."""
 
 

@@ -1,13 +1,26 @@
+"""JSON text into types: real instances, and errors in our own words."""
+
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from typing import NamedTuple, TypedDict
+import datetime as dt
+import enum
+import sys
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
+import attrs
 import msgspec
 import pydantic
+import pydantic.dataclasses
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from svir import AnswerError, ToolCall
+from svir import AnswerError, Completion, ConfigError, FinishReason, ToolCall
+from tests.support.values import json_values
+
+T = TypeVar("T")
 
 
 @dataclasses.dataclass
@@ -15,8 +28,17 @@ class Data:
     value: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Frozen:
+    value: int
+
+
 class Struct(msgspec.Struct):
     value: int
+
+
+class Page(msgspec.Struct, Generic[T]):
+    value: T
 
 
 class Typed(TypedDict):
@@ -27,25 +49,125 @@ class Named(NamedTuple):
     value: int
 
 
+@attrs.define
+class Attrs:
+    value: int
+
+
 class Model(pydantic.BaseModel):
     value: int
+
+
+@pydantic.dataclasses.dataclass
+class ModelData:
+    value: pydantic.PositiveInt
+
+
+class Other(pydantic.BaseModel):
+    other: str
+
+
+@dataclasses.dataclass
+class OtherData:
+    other: str
+
+
+@dataclasses.dataclass
+class Holder:
+    model: Model
+    more: list[Model] = dataclasses.field(default_factory=list)
+
+
+class Kind(enum.Enum):
+    BIG = "big"
+
+
+CLASSES = [Data, Frozen, Struct, Attrs, Model, ModelData, Page[int]]
 
 
 def call(arguments):
     return ToolCall("c", "t", arguments)
 
 
-@pytest.mark.parametrize("kind", [Data, Struct, Model])
-def test_arguments_are_read_as_a_class(kind):
-    read = call('{"value": 3}').parse(kind)
-    assert type(read) is kind
-    assert read.value == 3
+def answered(text):
+    return Completion(FinishReason.STOP, text)
 
 
-def test_arguments_are_read_as_plain_types():
-    assert call('{"value": 3}').parse(Typed) == {"value": 3}
-    assert call('{"value": 3}').parse(dict) == {"value": 3}
-    assert call("[3]").parse(Named) == Named(3)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_what_is_read_really_is_of_the_class(kind):
+    for read in (call('{"value": 3}').parse(kind), answered(' {"value": 3}\n').parse(kind)):
+        assert type(read) is getattr(kind, "__origin__", kind)
+        assert read.value == 3
+
+
+def test_a_named_tuple_comes_from_an_array():
+    read = answered("[3]").parse(Named)
+    assert type(read) is Named
+    assert read == Named(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ('{"value": 3}', Typed, {"value": 3}),
+        ('{"value": 3}', dict, {"value": 3}),
+        ("3", int, 3),
+        ("3", Literal[3], 3),
+        ("null", int | None, None),
+        ('"big"', Kind, Kind.BIG),
+        ('"2026-01-31T00:00:00Z"', dt.datetime, dt.datetime(2026, 1, 31, tzinfo=dt.UTC)),
+        ("[[1], {}]", Any, [[1], {}]),
+        ('[{"value": 3}]', list[Data], [Data(3)]),
+        ('{"a": {"value": 3}}', dict[str, Model], {"a": Model(value=3)}),
+        ("[3]", Annotated[list[int], "numbers"], [3]),
+    ],
+    ids=str,
+)
+def test_plain_types_and_containers_are_read_too(text, kind, value):
+    assert answered(text).parse(kind) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        (Data | OtherData | None, [Data(3), OtherData("x"), None]),
+        (Annotated[OtherData | Data, "either"], [Data(3), OtherData("x")]),
+        (Struct | OtherData, [Struct(3), OtherData("x")]),
+        (Model | Other, [Model(value=3), Other(other="x")]),
+        (list[Model | Other], [[Model(value=3), Other(other="x")]]),
+        (Model | None, [Model(value=3), None]),
+        (Struct | Other | None, [Struct(3), Other(other="x"), None]),
+    ],
+    ids=str,
+)
+def test_a_union_is_read_as_the_member_that_fits(kind, values):
+    for value in values:
+        text = msgspec.json.encode(value, enc_hook=lambda model: model.model_dump()).decode()
+        assert answered(text).parse(kind) == value
+
+
+def test_models_inside_other_classes_are_read_as_models():
+    read = answered('{"model": {"value": 3}, "more": [{"value": 4}]}').parse(Holder)
+    assert read == Holder(Model(value=3), [Model(value=4)])
+
+
+def test_models_are_read_where_pydantic_is_not_the_one_that_made_them(monkeypatch):
+    class Own:
+        def __init__(self, text):
+            self.text = text
+
+        @classmethod
+        def model_validate_json(cls, text):
+            return cls(text)
+
+        @classmethod
+        def model_json_schema(cls):
+            return {"type": "object"}
+
+    monkeypatch.delitem(sys.modules, "pydantic")
+    assert answered("{}").parse(Own).text == "{}"
+    assert answered('[{"a":1}]').parse(list[Own])[0].text == b'{"a":1}'
+    assert "pydantic" not in sys.modules
 
 
 @pytest.mark.parametrize("blank", ["", " ", "\n\t"])
@@ -53,33 +175,145 @@ def test_blank_arguments_are_an_empty_object(blank):
     assert call(blank).parse(dict) == {}
 
 
-@pytest.mark.parametrize("kind", [Data, Struct, Model, Typed, dict[str, int]])
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        '{"value": "secret"}',
-        '["secret"]',
-        '"secret"',
-        "secret",
-        '{"value": ',
-        '{"value": 1} secret',
-        "\ud800",
-    ],
-)
-def test_what_does_not_fit_is_an_answer_error_without_the_servers_words(kind, arguments):
+UNFIT = [
+    '{"value": "secret"}',
+    '{"secret": "secret"}',
+    '["secret"]',
+    '[{"value": "secret"}]',
+    '"secret"',
+    "secret",
+    '{"value": ',
+    '{"value": 1} secret',
+    "\ud800",
+    "",
+    "[" * 100_000,
+]
+KINDS = [*CLASSES, Typed, Named, dict[str, int], list[Model], Model | Other, Data | OtherData, Holder, Kind]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("text", UNFIT, ids=lambda text: text[:20] or "empty")
+def test_what_does_not_fit_is_an_answer_error_without_the_servers_words(kind, text):
+    completion = answered(text)
     with pytest.raises(AnswerError) as caught:
-        call(arguments).parse(kind)
+        completion.parse(kind)
     assert "secret" not in str(caught.value)
     assert caught.value.__context__ is None
-    assert caught.value.completion is None
+    assert caught.value.completion is completion
     assert not caught.value.retryable
 
 
-def test_the_error_says_the_type_and_the_place():
-    with pytest.raises(AnswerError, match=r"arguments of the call do not fit Data: .*`\$\.value`"):
-        call('{"value": "x"}').parse(Data)
+def test_arguments_that_do_not_fit_have_no_completion():
+    with pytest.raises(AnswerError) as caught:
+        call("secret").parse(Data)
+    assert caught.value.completion is None
 
 
-def test_deep_nesting_is_an_answer_error():
-    with pytest.raises(AnswerError):
-        call("[" * 100_000).parse(list)
+class Closed(msgspec.Struct, forbid_unknown_fields=True):
+    value: int = 0
+
+
+class Cat(msgspec.Struct, tag="cat"):
+    pass
+
+
+class Dog(msgspec.Struct, tag="dog"):
+    pass
+
+
+class Loud(msgspec.Struct):
+    value: str
+
+    def __post_init__(self):
+        raise ValueError(f"I was given {self.value} - at `$.value`")
+
+
+class LoudModel(pydantic.BaseModel):
+    value: dict[str, int]
+
+    @pydantic.field_validator("value", mode="before")
+    @classmethod
+    def say_so(cls, value):
+        if not isinstance(value, dict):
+            raise ValueError(f"I was given {value}")  # noqa: TRY004 (what pydantic takes)
+        return value
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "said"),
+    [
+        ('{"value": "x"}', Data, "does not fit Data: Expected `int`, got `str` - at `$.value`"),
+        ("{}", Data, "does not fit Data: Object missing required field `value`"),
+        ('["x"]', list[Data], "does not fit list[Data]: Expected `object`, got `str` - at `$[0]`"),
+        ('"x"', int | None, "does not fit int | None: Expected `int | null`, got `str`"),
+        ('{"value": "x"}', Model, "does not fit Model: int parsing at `$.value`"),
+        ("[{}]", list[Model], "does not fit list[Model]: missing at `$[0].value`"),
+        (
+            '{"model": {}}',
+            Holder,
+            "does not fit Holder: Expected `Model` (missing at `$.value`) - at `$.model`",
+        ),
+        ("{}", Data | OtherData, "does not fit Data | OtherData"),
+        ('"secret"', Kind, "does not fit Kind: Invalid enum value"),
+        ('["secret"]', list[Kind], "does not fit list[Kind]: Invalid enum value - at `$[0]`"),
+        ('"secret\' - at `$.secret`"', Kind, "does not fit Kind: Invalid enum value"),
+        ('{"type": "secret"}', Cat | Dog, "does not fit Cat | Dog: Invalid value - at `$.type`"),
+        ('{"secret - at `$.secret": 1}', Closed, "does not fit Closed"),
+        ('{"value": "secret"}', Loud, "does not fit Loud"),
+        ('[{"value": "secret"}]', list[Loud], "does not fit list[Loud]"),
+        ('{"value": "secret"}', LoudModel, "does not fit LoudModel: value error at `$.value`"),
+        (
+            '{"value": {"secret": "secret"}}',
+            LoudModel,
+            "does not fit LoudModel: int parsing at `$.value[...]`",
+        ),
+        ('{"value": ', Data, "is no JSON"),
+        ('{"value": ', Model, "is no JSON"),
+        (" ", Data, "is empty"),
+        ("", Model, "is empty"),
+        ("1e999", float, "does not fit float: Number out of range"),
+        ("[" * 100_000, list, "is nested too deeply"),
+    ],
+)
+def test_the_error_says_what_and_where(text, kind, said):
+    with pytest.raises(AnswerError) as caught:
+        answered(text).parse(kind)
+    assert caught.value.detail == f"it {said}"
+
+
+class Opaque:
+    pass
+
+
+@dataclasses.dataclass
+class HoldsOpaque:
+    opaque: Opaque
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (Opaque, "Opaque"),
+        (HoldsOpaque, "HoldsOpaque"),
+        (list[Data | OtherData], r"list\[Data \| OtherData\]"),
+        ("Data", "Data"),
+        (list[Model | Opaque], r"list\[Model \| Opaque\]"),
+    ],
+    ids=str,
+)
+def test_a_type_that_nothing_can_be_read_into_is_the_callers_fault(kind, name):
+    with pytest.raises(ConfigError, match=f"nothing can be read into .*{name}") as caught:
+        answered('{"opaque": {}}').parse(kind)
+    assert caught.value.__context__ is None
+
+
+readable = st.sampled_from(
+    [Data, Struct, Model, Typed, dict[str, int], list[Model], Data | OtherData, Holder, Any]
+)
+
+
+@given(json_values.map(msgspec.json.encode) | st.binary(max_size=30), readable)
+def test_any_text_is_read_or_is_an_answer_error(data, kind):
+    text = data.decode("utf-8", "surrogateescape")
+    with contextlib.suppress(AnswerError):
+        answered(text).parse(kind)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 
-from svir.client._base import ClientBase, as_request, require_no_pool_options
+from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange import Compatibility, Deadlines, RawReply, Reply
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
     from typing import Unpack
+
+    from typing_extensions import TypeForm
 
     from svir.exchange import Options, Server, Steps, StepsLayer
     from svir.http._seam import AsyncBackend, AsyncHttpResponse, Headers
@@ -441,6 +443,19 @@ class AsyncClient(ClientBase):
         """Asks, and returns the whole answer; as ``svir.Client.complete``."""
         async with self.stream(request, **fields) as stream:
             return await stream.complete()
+
+    async def parse(
+        self,
+        type: TypeForm[T],  # noqa: A002 (the word says it best)
+        request: Request | Turn | Iterable[Turn],
+        /,
+        *,
+        strict: bool = False,
+        **fields: Unpack[RequestFields],
+    ) -> T:
+        """Asks for an answer of a type, and returns it; as ``svir.Client.parse``."""
+        asked = as_typed_request(type, request, fields, strict=strict)
+        return (await self.complete(asked)).parse(type)
 
     def stream(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]

@@ -8,17 +8,19 @@ from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
 from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
 from svir.exchange._stack import is_async
-from svir.types import Completion, Message, Request, ToolResult
+from svir.types import Completion, Message, Request, Schema, ToolResult
 from svir.types._value import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from typing_extensions import TypeForm
+
     from svir.codec._api import WireApi
     from svir.exchange._settings import Key
     from svir.types import Turn
 
-__all__ = ["ClientBase", "as_request", "require_no_pool_options"]
+__all__ = ["ClientBase", "as_request", "as_typed_request", "require_no_pool_options"]
 
 POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
 """Options of the built-in backend: they concern the pool, which derived clients share."""
@@ -107,3 +109,22 @@ def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]
         raise TypeError("the turns were given twice: as the first argument and as messages=")
     turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else given
     return Request(messages=turns, **fields)
+
+
+def as_typed_request(
+    kind: TypeForm[Any], given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any], *, strict: bool
+) -> Request:
+    """What is asked when the answer is to be read as a type: that, and the type's schema (D40, D41).
+
+    Raises:
+        svir.ConfigError: The type has no such schema, or the request asks for another form of answer.
+    """
+    if "response_format" in fields:
+        raise TypeError("the type says what the answer must be: leave response_format out")
+    request = as_request(given, fields)
+    schema = Schema.of(kind, strict=strict)
+    if request.response_format not in ("text", schema):
+        raise ConfigError(
+            "the request asks for another form of answer: complete it, and parse the completion"
+        )
+    return request.replace(response_format=schema)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from svir.client._base import ClientBase, as_request, require_no_pool_options
+from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, TransportError
 from svir.exchange import Compatibility, Deadlines, RawReply, Reply
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from types import TracebackType
     from typing import Unpack
+
+    from typing_extensions import TypeForm
 
     from svir.exchange import Options, Server, Steps, StepsLayer
     from svir.http._seam import Backend, Headers, HttpResponse
@@ -414,6 +416,35 @@ class Client(ClientBase):
         """
         with self.stream(request, **fields) as stream:
             return stream.complete()
+
+    def parse(
+        self,
+        type: TypeForm[T],  # noqa: A002 (the word says it best)
+        request: Request | Turn | Iterable[Turn],
+        /,
+        *,
+        strict: bool = False,
+        **fields: Unpack[RequestFields],
+    ) -> T:
+        """Asks for an answer of a type, and returns it (D40, D41).
+
+        The type's JSON Schema is sent as the response format: ``Schema.of(type, strict=strict)``. Whether a
+        server keeps to it is the server's; what comes back is read into the type, or raises.
+
+        Args:
+            type: A dataclass, TypedDict, NamedTuple, attrs class, msgspec struct, pydantic model, or a list,
+                dict, Literal or union; see ``Completion.parse``.
+            request: A request, or turns (a string is a user's turn).
+            strict: Write the schema as strict servers demand, and ask them to keep to it.
+            **fields: Fields of the request, without ``response_format``.
+
+        Raises:
+            svir.AnswerError: The answer was refused, cut, withdrawn, made of calls, is no JSON or does not
+                fit; ``error.completion`` is the answer, with its usage.
+            svir.ConfigError: The type has no such schema, or the request asks for another form of answer.
+            svir.Error: As ``complete``.
+        """
+        return self.complete(as_typed_request(type, request, fields, strict=strict)).parse(type)
 
     def stream(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> Stream:
         """Asks, and returns the answer as it arrives; use it in a ``with`` block.

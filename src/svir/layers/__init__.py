@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from svir.layers._fallback import Fallback as Fallback
+    from svir.layers._otel import OpenTelemetry as OpenTelemetry
     from svir.layers._retry import Retry as Retry
     from svir.layers._retry import RetryDetails as RetryDetails
     from svir.layers._timeout import Timeout as Timeout
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "Fallback": "_fallback",
+    "OpenTelemetry": "_otel",
     "Retry": "_retry",
     "RetryDetails": "_retry",
     "Timeout": "_timeout",
     "Trace": "_trace",
 }
 
-__all__ = ["Fallback", "Retry", "RetryDetails", "Timeout", "Trace"]
+__all__ = ["Fallback", "OpenTelemetry", "Retry", "RetryDetails", "Timeout", "Trace"]
 
 
 def __getattr__(name: str) -> object:

@@ -10,20 +10,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from svir.testing._backend import AsyncScriptedBackend as AsyncScriptedBackend
+    from svir.testing._backend import ScriptedBackend as ScriptedBackend
     from svir.testing._reply import Reply as Reply
     from svir.testing._script import Received as Received
     from svir.testing._server import MockServer as MockServer
 
 _WHERE = {
+    "AsyncScriptedBackend": "_backend",
     "MockServer": "_server",
     "Received": "_script",
     "Reply": "_reply",
+    "ScriptedBackend": "_backend",
 }
 
 __all__ = [
+    "AsyncScriptedBackend",
     "MockServer",
     "Received",
     "Reply",
+    "ScriptedBackend",
 ]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import h11
 
 from svir.testing._acts import Cut, Pause, Send, Stall
-from svir.testing._script import Received
+from svir.testing._script import Received, Unscripted
 
 if TYPE_CHECKING:
     import threading
@@ -48,7 +48,11 @@ class Connection:
         try:
             self._sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while (request := self._request()) is not None:
-                if not all(map(self._perform, self._script.take(request).acts())):
+                try:
+                    reply = self._script.take(request)
+                except Unscripted as unscripted:
+                    reply = unscripted.reply()
+                if not all(map(self._perform, reply.acts())):
                     break
         except h11.RemoteProtocolError as error:
             self._script.fail(f"what a client sent is no HTTP request: {error}")

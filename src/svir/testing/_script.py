@@ -1,8 +1,8 @@
 """The order of replies, and what was asked: shared by servers and backends.
 
 1. Replies are taken in the order in which requests arrive, whatever they ask; each answers one request.
-2. A request without a reply is told so by a status that no client repeats, and is a complaint.
-3. So is a reply that nobody asked for. Complaints fail the test when its block ends, unless it is failing.
+2. A request without a reply is told so at once, and is a complaint. So is a reply that nobody asked for.
+3. Complaints fail the test when its block ends, unless it is failing already.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Unpack
 
-__all__ = ["Received", "Script", "Scripted"]
+__all__ = ["Received", "Script", "Scripted", "Unscripted"]
 
 
 class Received(msgspec.Struct, frozen=True):
@@ -61,6 +61,16 @@ class Received(msgspec.Struct, frozen=True):
         return [("method", self.method), ("path", self.path), ("content", f"<{len(self.content)} bytes>")]
 
 
+class Unscripted(AssertionError):  # noqa: N818 (the test has the error)
+    """A request that no reply was scripted for."""
+
+    def reply(self) -> Reply:
+        """What a server answers it. No client repeats a 501: a retry would only bury the problem."""
+        message = f"this server is scripted, and {self}"
+        error = {"message": message, "type": "scripted", "code": "unscripted"}
+        return Reply(status=501, body={"error": error})
+
+
 class Script:
     """Replies still to be given, requests that came, and what went wrong; for several threads."""
 
@@ -76,7 +86,11 @@ class Script:
             self._replies.append(reply)
 
     def take(self, request: Received) -> Reply:
-        """The reply to a request; one that says there is none when there is none."""
+        """The reply to a request.
+
+        Raises:
+            Unscripted: There is none.
+        """
         with self._lock:
             self._requests.append(request)
             what = f"request {len(self._requests)}, {request.method} {request.path}"
@@ -87,13 +101,7 @@ class Script:
             else:
                 return self._replies.pop(0)
             self._failures.append(problem)
-        # 501 is a status that nobody tries again: a retry would only bury the problem.
-        error = {
-            "message": f"this server is scripted, and {problem}",
-            "type": "scripted",
-            "code": "unscripted",
-        }
-        return Reply(status=501, body={"error": error})
+        raise Unscripted(problem)
 
     def fail(self, problem: str) -> None:
         """Notes something that must fail the test."""
@@ -106,17 +114,22 @@ class Script:
         with self._lock:
             return list(self._requests)
 
+    def problems(self) -> list[str]:
+        """What went wrong so far; replies that may yet be asked for are not."""
+        with self._lock:
+            return list(self._failures)
+
     def check(self, error: BaseException | None, who: str) -> None:
         """Ends a block: raises what is wrong, or notes it at the failure that ends the block already.
 
         Raises:
             AssertionError: The script was not followed.
         """
+        problems = self.problems()
         with self._lock:
-            problems = list(self._failures)
-            if self._replies and error is None:
-                left = ", ".join(repr(reply) for reply in self._replies)
-                problems.append(f"never asked for: {left}")
+            left = ", ".join(repr(reply) for reply in self._replies)
+        if left and error is None:
+            problems.append(f"never asked for: {left}")
         text = f"{who} was not used as scripted:" + "".join(f"\n- {problem}" for problem in problems)
         if problems and error is None:
             raise AssertionError(text)

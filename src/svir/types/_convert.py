@@ -95,7 +95,7 @@ def from_json(text: str, kind: TypeForm[T], what: str, completion: Completion | 
 
 def _read(text: str, kind: Any) -> tuple[object, str]:
     """The value, or what is wrong with the text."""
-    unfit = f"do not fit {type_name(kind)}"
+    unfit = f"does not fit {type_name(kind)}"
     try:
         if (read := model_reader(kind)) is not None:
             return read(text), ""
@@ -113,17 +113,21 @@ def _read(text: str, kind: Any) -> tuple[object, str]:
             return None, _joined(unfit, _own_words(error))
         unreadable = type_name(error.__cause__.kind)
     except (msgspec.DecodeError, UnicodeError):
-        return None, "are no JSON"
+        return None, _no_json(text)
     except RecursionError:
-        return None, "are nested too deeply"
+        return None, "is nested too deeply"
     except ValueError as error:
         if isinstance(error, ConfigError):
             raise
         said = model_problem(error, kind)
-        return None, "are no JSON" if said.startswith(NO_JSON) else _joined(unfit, said)
+        return None, _no_json(text) if said.startswith(NO_JSON) else _joined(unfit, said)
     else:
         return None, unfit
     raise ConfigError(f"nothing can be read into {unreadable}, which {type_name(kind)} holds")
+
+
+def _no_json(text: str) -> str:
+    return "is no JSON" if text.strip() else "is empty"
 
 
 def _decoded(text: str, kind: Any) -> object:

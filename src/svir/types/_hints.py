@@ -1,6 +1,7 @@
 """What the hints of a class say beyond what msgspec reads from them.
 
-1. A plain string in ``Annotated[str, "the river's name"]`` is a description, at any depth of a field's hint.
+1. A plain string in ``Annotated[str, "the river's name"]`` is a description, at any depth of a field's hint;
+   so is what describes itself: a ``Doc``, or pydantic's ``Field(description=...)``.
 2. A ``datetime`` is described as ``date-time``: both kinds are read, but a model needs to be told a form.
 3. Nothing else changes: a hint without either comes back as it was.
 """
@@ -9,7 +10,18 @@ from __future__ import annotations
 
 import datetime as dt
 import types
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec.inspect
 from msgspec import Meta
@@ -17,7 +29,7 @@ from msgspec import Meta
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["class_fields", "described", "described_fields"]
+__all__ = ["class_fields", "declared_order", "described", "described_fields"]
 
 DATE_TIME = Meta(extra_json_schema={"format": "date-time"})
 WRAPPERS = {"NotRequired", "Required", "ReadOnly", "Final"}
@@ -46,7 +58,7 @@ def described(hint: Any) -> Any:
 def _annotated(hint: Any) -> Any:
     inner, *extras = get_args(hint)
     metas = [extra for extra in extras if isinstance(extra, Meta)]
-    words = [extra for extra in extras if isinstance(extra, str)]
+    words = [word for extra in extras if (word := _word(extra))]
     if inner is not dt.datetime or all(meta.tz is None for meta in metas):
         inner = described(inner)
     if words and all(meta.description is None for meta in metas):
@@ -54,6 +66,14 @@ def _annotated(hint: Any) -> Any:
     for meta in metas:
         inner = Annotated[inner, meta]
     return inner
+
+
+def _word(extra: object) -> str:
+    """The description that a piece of ``Annotated`` gives, if it gives one."""
+    if isinstance(extra, Meta):
+        return ""  # msgspec reads it itself
+    given = (extra, getattr(extra, "documentation", None), getattr(extra, "description", None))
+    return next((word for word in given if isinstance(word, str)), "")
 
 
 def class_fields(infos: Iterable[msgspec.inspect.Type]) -> dict[Any, tuple[msgspec.inspect.Field, ...]]:
@@ -90,6 +110,15 @@ def described_fields(cls: Any, fields: tuple[msgspec.inspect.Field, ...]) -> Ite
         hint = _filled(hints.get(field.name), variables)
         if hint is not None and (new := described(hint)) is not hint:
             yield n, new
+
+
+def declared_order(cls: Any) -> list[str]:
+    """The keys of a TypedDict as they were written, which msgspec does not keep; nothing for other classes.
+
+    A model answers in the order of the schema, and what it is to consider first is written first.
+    """
+    owner = get_origin(cls) or cls
+    return list(owner.__annotations__) if is_typeddict(owner) else []
 
 
 def _filled(hint: Any, variables: dict[Any, Any]) -> Any:

@@ -92,7 +92,7 @@ class ToolCall(Value, frozen=True):
             {'value': 3}
         """
         blank = not self.arguments.strip()
-        return _convert.from_json("{}" if blank else self.arguments, type, "the arguments of the call")
+        return _convert.from_json("{}" if blank else self.arguments, type, "what the call passes")
 
 
 class ToolResult(Value, frozen=True):

@@ -37,7 +37,12 @@ def _holds_model(kind: object) -> bool:
 def _adapter(kind: object) -> Any:
     """A ``TypeAdapter`` for a model or a type made of some; None for all other types."""
     make = getattr(sys.modules.get("pydantic"), "TypeAdapter", None)
-    return None if make is None or not _holds_model(kind) else make(kind)
+    if make is None or not _holds_model(kind):
+        return None
+    try:
+        return make(kind)
+    except Exception:  # noqa: BLE001 (pydantic's own, which cannot be imported to be named)
+        return None  # models beside what pydantic does not know: msgspec tells whether it does
 
 
 def model_reader(kind: object) -> Callable[[str | bytes], object] | None:

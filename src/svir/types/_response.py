@@ -132,7 +132,7 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
         """
         if self.finish is not FinishReason.STOP:
             raise AnswerError(UNREADABLE[self.finish], completion=self)
-        return _convert.from_json(self.text, type, "the contents of the answer", self)
+        return _convert.from_json(self.text, type, "it", self)
 
     @property
     def tokens_per_second(self) -> float | None:

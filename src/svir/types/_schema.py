@@ -17,7 +17,7 @@ import msgspec.json
 
 from svir.errors import ConfigError
 from svir.types._convert import alternatives, type_name
-from svir.types._hints import class_fields, described, described_fields
+from svir.types._hints import class_fields, declared_order, described, described_fields
 from svir.types._models import is_model, model_schema
 from svir.types._refs import REF, Json, inlined, reference, retargeted, rooted, typed
 
@@ -101,6 +101,9 @@ def _by_msgspec(kinds: tuple[Any, ...]) -> Json:
     for (cls, n, _), schema in zip(better, others[len(classes) :], strict=True):
         home = definitions[homes[cls] or ""]
         definitions[homes[cls] or ""] = _with_field(home, n, len(classes[cls]), schema)
+    for cls, home in homes.items():
+        if order := declared_order(cls):
+            definitions[home or ""] = _in_order(definitions[home or ""], order)
     whole = {**(roots[0] if len(roots) == 1 else {"anyOf": list(roots)}), "$defs": definitions}
     for n, model in enumerate(models):
         whole = _with_model(whole, f"{MODEL}{n}", model)
@@ -116,6 +119,17 @@ def _with_field(owner: Json, n: int, count: int, schema: Json) -> Json:
     new = schema | {word: places[key][word] for word in ("default",) if word in places[key]}
     changed = {**places, key: new} if named else [*places[:key], new, *places[key + 1 :]]
     return {**owner, keyword: changed}
+
+
+def _in_order(owner: Json, order: list[str]) -> Json:
+    """A class's schema with its properties in the order given."""
+    properties: Json = owner["properties"]
+    required: list[str] = owner["required"]
+    return {
+        **owner,
+        "properties": {key: properties[key] for key in order},
+        "required": [key for key in order if key in required],
+    }
 
 
 def _with_model(whole: Json, marker: str, model: Any) -> Json:

@@ -58,14 +58,14 @@ def strict_schema(schema: Json, name: str) -> Json:
 class _Writer:
     def __init__(self, definitions: Json) -> None:
         self._definitions = definitions
+        self._inside: list[str] = []  # definitions being copied
 
     def write(self, schema: object, place: str) -> Json:
         if not isinstance(schema, dict):
             raise _refusal(place, "anything")
         given = _plain(cast("Json", schema), place)
-        if reference(given) is not None and len(given) > 1:
-            # A reference must stand alone; its words move into a copy of what it refers to.
-            return self.write(resolved(given, self._definitions), place)
+        if (name := reference(given)) is not None and len(given) > 1:
+            return self._copied(name, given, place)
         new = {key: given[key] for key in given if key in KEPT}
         if new.get("format") not in FORMATS:
             new.pop("format", None)
@@ -79,6 +79,19 @@ class _Writer:
         if not SAYS_SOMETHING & new.keys():
             raise _refusal(place, "anything")
         return new
+
+    def _copied(self, name: str, given: Json, place: str) -> Json:
+        """A reference must stand alone: its words move into a copy of what it refers to.
+
+        Inside that copy it stands alone, without them: a type that contains itself would have no end.
+        """
+        if name in self._inside:
+            return {"$ref": given["$ref"]}
+        self._inside.append(name)
+        try:
+            return self.write(resolved(given, self._definitions), place)
+        finally:
+            self._inside.pop()
 
     def _object(self, given: Json, new: Json, place: str) -> None:
         properties: Json | None = given.get("properties")

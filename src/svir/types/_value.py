@@ -41,6 +41,20 @@ class Value(msgspec.Struct, frozen=True):
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         return [(name, _Plain(text)) for name, text in _shown(self)]
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
+        """What makes a value a field of a pydantic model; pydantic asks for it."""
+        from svir.types._pydantic import core_schema_of
+
+        return core_schema_of(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, _core: object, _handler: object) -> dict[str, Any]:
+        """What an OpenAPI page says of the value; pydantic asks for it."""
+        from svir.types._pydantic import json_schema_of
+
+        return json_schema_of(cls)
+
 
 class _Plain:
     """A text that a pretty printer shows without quoting it again."""

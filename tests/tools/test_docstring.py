@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from svir.tools._docstring import read_docstring
+
+GOOGLE = """Looks.
+
+    Twice.
+
+    Args:
+        city: Its name,
+            in English.
+        days (int): How many.
+
+    Returns:
+        What it saw.
+    """
+NUMPY = """Looks.
+
+    Twice.
+
+    Parameters
+    ----------
+    city : str
+        Its name,
+        in English.
+    days : int, optional
+        How many.
+
+    Returns
+    -------
+    str
+        What it saw.
+    """
+SPHINX = """Looks.
+
+    Twice.
+
+    :param city: Its name,
+        in English.
+    :param int days: How many.
+    :returns: What it saw.
+    """
+
+
+@pytest.mark.parametrize("doc", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
+def test_three_styles_are_read(doc):
+    said, parameters = read_docstring(doc)
+    assert said == "Looks.\n\nTwice."
+    assert parameters == {"city": "Its name,\nin English.", "days": "How many."}
+
+
+@pytest.mark.parametrize("doc", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
+def test_without_the_library_the_first_paragraph_is_read(doc, monkeypatch):
+    monkeypatch.setitem(sys.modules, "docstring_parser", None)
+    assert read_docstring(doc) == ("Looks.", {})
+
+
+@pytest.mark.parametrize("doc", [None, "", "  \n "])
+def test_no_docstring_says_nothing(doc):
+    assert read_docstring(doc) == ("", {})
+
+
+@pytest.mark.parametrize(
+    "doc",
+    [":param", ":param:", "Look.\n\nParameters\n---", "Args:\n", ":param a b c d: x", "Look\n\n:raises"],
+)
+def test_odd_docstrings_are_read_as_they_are(doc):
+    said, _ = read_docstring(doc)
+    assert isinstance(said, str)
+
+
+def test_what_the_library_cannot_read_gives_its_first_paragraph(monkeypatch):
+    import docstring_parser
+
+    def parse(text):
+        raise docstring_parser.ParseError
+
+    monkeypatch.setattr(docstring_parser, "parse", parse)
+    assert read_docstring("Looks.\n\nMore.") == ("Looks.", {})
