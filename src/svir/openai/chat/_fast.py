@@ -73,13 +73,14 @@ class FastPath:
         taken: How many events were taken so far.
     """
 
-    __slots__ = ("_answer", "_next_wait", "_pattern", "_wait", "taken")
+    __slots__ = ("_answer", "_next_wait", "_pattern", "_steady", "_wait", "taken")
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._pattern: _Pattern | None = None
         self._wait = 0  # events until a pattern is learned again
         self._next_wait = 1
+        self._steady = False  # whether the last run went on to the end of what was there
         self.taken = 0
 
     def forget(self) -> None:
@@ -181,7 +182,10 @@ class FastPath:
         if not data.startswith(pattern.joint, end):
             parts, after = [data[start:end]], end + len(pattern.tail)
         else:
-            parts, after = _split_all(pattern, data, pos) or _split(pattern, data, pos)
+            found = _split_all(pattern, data, pos) if self._steady else None
+            parts, after = found or _split(pattern, data, pos)
+            # Splitting all at once is for nothing when something else comes in between.
+            self._steady = data.find(b"\n", after) < 0
         texts = _decode(parts)
         if len(texts) != len(parts):
             strings = sum(len(part) for part in parts[: len(texts)])
