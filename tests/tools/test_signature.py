@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
@@ -216,6 +217,7 @@ def test_annotated_says_it_better_than_the_docstring():
         (Annotated[int, Interval(gt=1, lt=9)], {"exclusiveMinimum": 1, "exclusiveMaximum": 9}),
         (Annotated[int, msgspec.Meta(ge=1), Interval(le=9)], {"minimum": 1, "maximum": 9}),
         (Annotated[str, pydantic.Field(pattern="^a", max_length=4)], {"pattern": "^a", "maxLength": 4}),
+        (Annotated[str, pydantic.Field(pattern=re.compile("^a"))], {"pattern": "^a"}),
     ],
     ids=str,
 )
@@ -405,7 +407,7 @@ async def agenerates(x: int):
 
 
 @pytest.mark.parametrize(
-    "thing", [generates, agenerates, Data, dict.fromkeys, lambda: 1, functools.partial(unnamed, 1)]
+    "thing", [generates, agenerates, Data, dict.fromkeys, max, lambda: 1, functools.partial(unnamed, 1)]
 )
 def test_what_is_no_plain_function_is_refused(thing):
     with pytest.raises(ConfigError):
@@ -475,6 +477,7 @@ class TestAToolOfItsOwn:
             lambda *, a: 1,
             absent,
             ambiguous,
+            callback,
         ],
     )
     def test_other_handlers_are_refused(self, handler):

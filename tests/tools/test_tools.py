@@ -95,9 +95,15 @@ def test_a_blocking_call_of_an_asynchronous_function_names_the_method_to_use(fun
     assert tools.call(ToolCall("1", "double", '{"x": 1}')).content == "2"
 
 
-def test_a_function_that_turns_out_to_be_asynchronous_is_told_too():
+class Later:
+    def __await__(self):
+        return triple(1).__await__()
+
+
+@pytest.mark.parametrize("make", [lambda: triple(1), Later])
+def test_a_function_that_turns_out_to_be_asynchronous_is_told_too(make):
     tools = Tools()
-    tools.add(lambda: triple(1), name="f")
+    tools.add(lambda: make(), name="f")  # noqa: PLW0108 (Later alone would be a class)
     with pytest.raises(ConfigError, match="acall"):
         tools.call(ToolCall("1", "f"))
 

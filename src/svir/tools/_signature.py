@@ -65,16 +65,19 @@ def described(
             continue
         if type(parameter.default).__name__ == "FieldInfo":
             raise ConfigError(f"{where}: Field(...) belongs in Annotated[...], and a default after the =")
-        schema, reader = _described(hint, parameter, where, lax=lax)
+        schema, read = _described(hint, where, lax=lax)
         _define(definitions, schema, hint)
+        required = parameter.default is EMPTY
+        if not required and (default := _default(parameter.default)):
+            schema["default"] = default[0]
         words = description_of(hint) or parameters_said.get(parameter.name)
         properties[parameter.name] = ({"description": words} if words else {}) | {
             key: value for key, value in schema.items() if not (words and key == "description")
         }
-        readers.append(reader)
+        readers.append(Parameter(parameter.name, read, required, _choices(with_limits(hint))))
     input_schema: dict[str, object] = {"type": "object", "properties": properties}
-    if required := [reader.name for reader in readers if reader.required]:
-        input_schema["required"] = required
+    if names := [reader.name for reader in readers if reader.required]:
+        input_schema["required"] = names
     if definitions:
         input_schema["$defs"] = definitions
     tool = Tool(name, said if description is None else description, input_schema)
@@ -103,13 +106,8 @@ def with_tool(tool: Tool, function: Callable[..., object], *, lax: bool) -> Hand
             raise ConfigError(f"{where}: a handler beside a Tool takes the arguments as its one parameter")
     if hint is None:
         raise ConfigError(f"tool {name}: a handler beside a Tool takes the arguments as its one parameter")
-    try:
-        read = reader_of(with_limits(hint), lax=lax)
-    except (TypeError, ValueError) as error:
-        problem = str(error).partition("\n")[0]
-    else:
-        return Handler(tool, function, Whole(read), injected)
-    raise ConfigError(f"tool {name}: its arguments cannot be read: {problem}")
+    _, read = _described(hint, f"tool {name}, its arguments", lax=lax)
+    return Handler(tool, function, Whole(read), injected)
 
 
 VARIADIC = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
@@ -146,22 +144,15 @@ def _hint(parameter: inspect.Parameter, function: object, where: str) -> Any:
     return hint
 
 
-def _described(
-    hint: Any, parameter: inspect.Parameter, where: str, *, lax: bool
-) -> tuple[dict[str, Any], Parameter]:
+def _described(hint: Any, where: str, *, lax: bool) -> tuple[dict[str, Any], Callable[[bytes], object]]:
+    """A type's schema and what reads it: without one of the two it is refused."""
     try:
         limited = with_limits(hint)
-        schema = schema_of(limited)
-        read = reader_of(limited, lax=lax)
+        return schema_of(limited), reader_of(limited, lax=lax)
     except ConfigError as error:
         problem = error.detail
     except (TypeError, ValueError) as error:
         problem = str(error).partition("\n")[0]
-    else:
-        required = parameter.default is EMPTY
-        if not required and (default := _default(parameter.default)):
-            schema |= {"default": default[0]}
-        return schema, Parameter(parameter.name, read, required, _choices(limited))
     raise ConfigError(f"{where} cannot be described: {problem}")
 
 
@@ -197,8 +188,7 @@ def _define(definitions: dict[str, Any], schema: dict[str, Any], hint: Any) -> N
     """Moves a parameter's definitions to those of the tool; what two parameters call the same is inlined."""
     own = cast("dict[str, Any]", schema.pop("$defs", {}))
     if any(definitions.get(name, one) != one for name, one in own.items()):
-        default = {"default": schema["default"]} if "default" in schema else {}
         schema.clear()
-        schema |= schema_of(with_limits(hint), inline=True) | default
+        schema |= schema_of(with_limits(hint), inline=True)
     else:
         definitions |= own
