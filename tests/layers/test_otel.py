@@ -475,6 +475,13 @@ def test_metrics_have_the_names_units_buckets_and_attributes_of_the_table(face, 
     assert seen == table
 
 
+def test_the_time_between_pieces_may_be_left_out(face):
+    recorded = Recorded(metrics="both", chunk_times=False)
+    recorded.ask(face, World(Response(said("a", "b", "c"))))
+    left_out = {f"gen_ai.client.{stem}.time_per_output_chunk" for stem in ("inference", "operation")}
+    assert set(recorded.metrics) == set(CURRENT | LEGACY) - left_out
+
+
 def test_times_are_measured_by_the_clock_of_the_deadlines(face):
     recorded = Recorded()
     world = World((1.0, Response(0.5, b"+a\n", 2.0, b"+b\n", 0.25, b"+c\n", 0.25, b".\n")))
@@ -660,6 +667,7 @@ def test_without_an_sdk_nothing_is_recorded_and_nothing_breaks(face):
         ({"capture": True}, svir.ConfigError, "capture"),
         ({"provider": 7}, TypeError, "provider"),
         ({"propagate": "yes"}, TypeError, "propagate"),
+        ({"chunk_times": 1}, TypeError, "chunk_times"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_when_it_is_made(options, kind, says):

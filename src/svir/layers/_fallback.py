@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Protocol, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, get_args, runtime_checkable
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -31,8 +31,7 @@ KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 class AnyClient(Protocol):
     """What this layer needs of a client, of either face."""
 
-    @property
-    def _colour(self) -> str: ...
+    _colour: ClassVar[str]
 
     def _stream(self, asked: Request, outer: Deadlines) -> Any: ...
 
