@@ -165,6 +165,25 @@ def test_models_are_read_where_pydantic_is_not_the_one_that_made_them(monkeypatc
             return {"type": "object"}
 
     monkeypatch.delitem(sys.modules, "pydantic")
+
+    class Picky(Own):
+        @classmethod
+        def model_validate_json(cls, text):
+            raise ValueError(f"not {text}")
+
+    class Odd(Own):
+        @classmethod
+        def model_validate_json(cls, text):
+            class OddError(ValueError):
+                def errors(self, **_):
+                    return [{"type": f"Odd: {text}", "loc": (text,)}]
+
+            raise OddError
+
+    for kind in (Picky, Odd):
+        with pytest.raises(AnswerError) as caught:
+            answered("{}").parse(kind)
+        assert caught.value.detail == f"it does not fit {kind.__name__}"
     assert answered("{}").parse(Own).text == "{}"
     assert answered('[{"a":1}]').parse(list[Own])[0].text == b'{"a":1}'
     assert "pydantic" not in sys.modules
@@ -290,11 +309,17 @@ class HoldsOpaque:
     opaque: Opaque
 
 
+@dataclasses.dataclass
+class HoldsUnknown:
+    opaque: Nowhere  # noqa: F821 (the point)
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
         (Opaque, "Opaque"),
         (HoldsOpaque, "HoldsOpaque"),
+        (HoldsUnknown, "HoldsUnknown"),
         (list[Data | OtherData], r"list\[Data \| OtherData\]"),
         ("Data", "Data"),
         (list[Model | Opaque], r"list\[Model \| Opaque\]"),

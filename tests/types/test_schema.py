@@ -227,6 +227,36 @@ def test_a_generic_class_is_described_with_its_types():
     assert properties["all"]["items"] == {"type": "integer", "description": "one of them"}
 
 
+def test_a_class_made_of_a_generic_one_is_described_with_its_types():
+    class Numbers(Page[int]):
+        pass
+
+    class Pages(Page[list[T]], Generic[T]):
+        pass
+
+    assert schema_of(Numbers)["properties"]["first"] == {"type": "integer", "description": "the first one"}
+    properties = schema_of(Pages[str])["properties"]
+    assert properties["first"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "the first one",
+    }
+
+
+def test_a_generic_class_without_its_types_keeps_what_msgspec_says_of_it():
+    assert schema_of(Page)["properties"] == {"first": {}, "all": {"type": "array"}}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="aliases that are types came with 3.12")
+def test_an_alias_says_what_it_stands_for():
+    space = {"Annotated": Annotated}
+    exec("type Km = Annotated[float, 'kilometres']\ntype Name = str", space)
+    km, name = space["Km"], space["Name"]
+    assert schema_of(list[km])["items"] == {"type": "number", "description": "kilometres"}
+    assert schema_of(name) == {"type": "string"}
+    assert Schema.of(km).name == "Km"
+
+
 def test_a_docstring_describes_a_class():
     assert schema_of(Mouth)["description"] == "Where a river ends."
 
@@ -354,13 +384,14 @@ class Opaque:
         (list[Opaque], r"list\[Opaque\]"),
         (dict[str, Mouth | Lake], r"dict\[str, Mouth \| Lake\]"),
         ("AsDataclass", "AsDataclass"),
-        (object(), "object"),
+        (object(), "<object object"),
         (
             pydantic.create_model(
                 "Odd", x=(pydantic.SkipValidation[Opaque], ...), __config__={"arbitrary_types_allowed": True}
             ),
             "Odd",
         ),
+        (dataclasses.make_dataclass("Mixed", [("x", enum.Enum("E", {"A": 1, "B": "b"}))]), "Mixed"),
         (dataclasses.make_dataclass("Unknown", [("x", "Nowhere")]), "Unknown"),
     ],
     ids=str,
@@ -432,6 +463,11 @@ def test_a_strict_reference_stands_alone_even_inside_itself():
     assert described["type"] == "object"
     assert all(len(node) == 1 for node in nodes(described) if "$ref" in node)
     assert schema_of(Chain, strict=True)["$defs"].keys() == {"Chain"}
+
+
+def test_strict_reads_a_lone_all_of_as_what_it_holds():
+    kind = holding(Annotated[Any, Meta(extra_json_schema={"allOf": [{"type": "string"}]})])
+    assert schema_of(kind, strict=True)["properties"]["bad"] == {"type": "string"}
 
 
 def test_strict_writes_one_of_as_any_of():

@@ -68,7 +68,7 @@ def alternatives(type: TypeForm[Any]) -> tuple[Any, ...]:  # noqa: A002
     kind: Any = type
     try:
         msgspec.json.Decoder(kind)
-    except TypeError as error:
+    except (TypeError, NameError) as error:
         problem = str(error)
     else:
         return (kind,)
@@ -101,7 +101,7 @@ def _read(text: str, kind: Any) -> tuple[object, str]:
             return read(text), ""
         try:
             return _decoded(text, kind), ""
-        except TypeError:  # raised for the type, before the text is looked at
+        except (TypeError, NameError):  # raised for the type, before the text is looked at
             pass
         for one in alternatives(kind):
             try:

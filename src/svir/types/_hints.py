@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import types
+from inspect import get_annotations
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -45,6 +46,9 @@ def described(hint: Any) -> Any:
         return _annotated(hint)
     if getattr(origin, "_name", None) in WRAPPERS:
         return described(get_args(hint)[0])
+    if type(hint).__name__ == "TypeAliasType":  # ``type Km = ...``, from Python 3.12 on
+        meant = described(hint.__value__)
+        return hint if meant is hint.__value__ else meant
     args = get_args(hint)
     union = origin is Union or origin is types.UnionType
     if not union and getattr(origin, "__module__", "") not in CONTAINERS:
@@ -100,16 +104,30 @@ def class_fields(infos: Iterable[msgspec.inspect.Type]) -> dict[Any, tuple[msgsp
 
 def described_fields(cls: Any, fields: tuple[msgspec.inspect.Field, ...]) -> Iterator[tuple[int, Any]]:
     """The fields whose hints say more than msgspec reads, by their place, with the hint that says it."""
-    owner = get_origin(cls) or cls
     try:
-        hints = get_type_hints(owner, include_extras=True)
+        hints = _hints_of(cls)
     except (NameError, TypeError):  # msgspec resolved them in its own way
         return
-    variables = dict(zip(getattr(owner, "__parameters__", ()), get_args(cls), strict=False))
     for n, field in enumerate(fields):
-        hint = _filled(hints.get(field.name), variables)
-        if hint is not None and (new := described(hint)) is not hint:
+        hint = hints.get(field.name)
+        if (new := described(hint)) is not hint:
             yield n, new
+
+
+def _hints_of(cls: Any) -> dict[str, Any]:
+    """The hints of a class, with the types that a generic one was given; those that cannot be told left out.
+
+    A type variable means something else in each class of a line: each class's own hints are filled in turn.
+    """
+    owner = get_origin(cls) or cls
+    found: dict[str, Any] = {}
+    for base in reversed(getattr(owner, "__orig_bases__", owner.__bases__)):
+        if isinstance(get_origin(base) or base, type):
+            found |= _hints_of(base)
+    resolved = get_type_hints(owner, include_extras=True)
+    found |= {name: resolved[name] for name in get_annotations(owner) if name in resolved}
+    known = dict(zip(getattr(owner, "__parameters__", ()), get_args(cls), strict=False))
+    return {name: filled for name, hint in found.items() if (filled := _filled(hint, known)) is not None}
 
 
 def declared_order(cls: Any) -> list[str]:

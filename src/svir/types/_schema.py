@@ -74,8 +74,8 @@ def _written(kind: Any) -> Json:
         if schema is None:
             schema = _by_msgspec(alternatives(kind))
         return described_by | schema
-    except RecursionError:
-        problem = "it contains itself in a way that cannot be described"
+    except ConfigError:
+        raise
     except Exception as error:  # noqa: BLE001 (msgspec, pydantic and hints each fail in their own ways)
         problem = str(error).partition("\n")[0]
     raise ConfigError(f"{name} has no JSON Schema: {problem}")
@@ -86,7 +86,7 @@ def _by_msgspec(kinds: tuple[Any, ...]) -> Json:
 
     def hook(cls: Any) -> Json:
         if not is_model(cls):
-            raise NotImplementedError
+            raise TypeError(f"{type_name(cls)} is no type that can be described")
         if cls not in models:
             models.append(cls)
         return {"$ref": f"{MODEL}{models.index(cls)}"}
