@@ -71,4 +71,4 @@ def test_limits_within_others_are_the_tighter_of_both_and_keep_their_own_headers
     both = own.within(outer)
     assert (both.idle, both.first, both.total) == (5, own.first, outer.total)
     assert list(both.headers) == [("x-own", "1")]
-    assert own.within(Deadlines()) == own
+    assert own.within(Deadlines()) == own.within(None) == own

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
 from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
-from svir.exchange import Compatibility, Deadlines, RawReply, Reply
+from svir.exchange import Compatibility, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
 from svir.types import TextDelta
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm
 
-    from svir.exchange import Options, Server, Steps, StepsLayer
+    from svir.exchange import Deadlines, Options, Server, Steps, StepsLayer
     from svir.http._seam import AsyncBackend, AsyncHttpResponse, Headers
     from svir.types import Completion, Event, ModelInfo, Request, Turn
     from svir.types._request import RequestFields
@@ -36,8 +36,6 @@ __all__ = ["AsyncClient", "AsyncNext", "AsyncRawStream", "AsyncStream"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="RawReply[Any]")
-
-NO_LIMITS = Deadlines()
 
 
 async def closed(closing: object) -> None:
@@ -471,7 +469,7 @@ class AsyncClient(ClientBase):
         """
         return self._stream(as_request(request, fields))
 
-    def _stream(self, asked: Request, outer: Deadlines = NO_LIMITS) -> AsyncStream:
+    def _stream(self, asked: Request, outer: Deadlines | None = None) -> AsyncStream:
         """A stream that also keeps the limits of a call around it: what a layer falls back to."""
         exchange = self._exchange
         return AsyncStream(self._driver, lambda: self._open(asked, exchange.deadlines().within(outer)))

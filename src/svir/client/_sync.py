@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
 from svir.client._keys import resolve_key
 from svir.errors import ConfigError, Error, TransportError
-from svir.exchange import Compatibility, Deadlines, RawReply, Reply
+from svir.exchange import Compatibility, RawReply, Reply
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
 from svir.types import TextDelta
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm
 
-    from svir.exchange import Options, Server, Steps, StepsLayer
+    from svir.exchange import Deadlines, Options, Server, Steps, StepsLayer
     from svir.http._seam import Backend, Headers, HttpResponse
     from svir.types import Completion, Event, ModelInfo, Request, Turn
     from svir.types._request import RequestFields
@@ -30,8 +30,6 @@ __all__ = ["Client", "Next", "RawStream", "Stream"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="RawReply[Any]")
-
-NO_LIMITS = Deadlines()
 
 
 class Driver:
@@ -458,7 +456,7 @@ class Client(ClientBase):
         """
         return self._stream(as_request(request, fields))
 
-    def _stream(self, asked: Request, outer: Deadlines = NO_LIMITS) -> Stream:
+    def _stream(self, asked: Request, outer: Deadlines | None = None) -> Stream:
         """A stream that also keeps the limits of a call around it: what a layer falls back to."""
         exchange = self._exchange
         return Stream(self._driver, lambda: self._open(asked, exchange.deadlines().within(outer)))

@@ -89,8 +89,10 @@ class Deadlines(msgspec.Struct, frozen=True):
         kept = [(name, value) for name, value in self.headers if added.get(name) is None]
         return msgspec.structs.replace(self, headers=Headers([*kept, *added]))
 
-    def within(self, outer: Deadlines) -> Self:
-        """A copy that also keeps the limits of the call around this one (not its headers)."""
+    def within(self, outer: Deadlines | None) -> Self:
+        """A copy that also keeps the limits of the call around this one, if there is one (not its headers)."""
+        if outer is None:
+            return self
         mine = self if outer.idle is None else self.with_idle(outer.idle)
         first, total = _tighter(mine.first, outer.first), _tighter(mine.total, outer.total)
         return msgspec.structs.replace(mine, first=first, total=total)
