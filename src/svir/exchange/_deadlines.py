@@ -90,7 +90,7 @@ class Deadlines(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, headers=Headers([*kept, *added]))
 
     def within(self, outer: Deadlines | None) -> Self:
-        """A copy that also keeps the limits of the call around this one, if there is one (not its headers)."""
+        """A copy that also keeps the limits, not the headers, of a call around this one, if there is one."""
         if outer is None:
             return self
         mine = self if outer.idle is None else self.with_idle(outer.idle)
