@@ -243,6 +243,13 @@ def test_a_class_made_of_a_generic_one_is_described_with_its_types():
     }
 
 
+def test_a_variable_alone_is_described_as_what_it_stands_for():
+    class Box(msgspec.Struct, Generic[T]):
+        value: T
+
+    assert schema_of(Box[dt.datetime])["properties"]["value"]["format"] == "date-time"
+
+
 def test_a_generic_class_without_its_types_keeps_what_msgspec_says_of_it():
     assert schema_of(Page)["properties"] == {"first": {}, "all": {"type": "array"}}
 

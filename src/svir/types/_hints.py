@@ -104,10 +104,7 @@ def class_fields(infos: Iterable[msgspec.inspect.Type]) -> dict[Any, tuple[msgsp
 
 def described_fields(cls: Any, fields: tuple[msgspec.inspect.Field, ...]) -> Iterator[tuple[int, Any]]:
     """The fields whose hints say more than msgspec reads, by their place, with the hint that says it."""
-    try:
-        hints = _hints_of(cls)
-    except (NameError, TypeError):  # msgspec resolved them in its own way
-        return
+    hints = _hints_of(cls)
     for n, field in enumerate(fields):
         hint = hints.get(field.name)
         if (new := described(hint)) is not hint:
