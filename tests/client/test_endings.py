@@ -207,3 +207,17 @@ def test_a_layer_of_the_other_face_is_refused_when_the_client_is_built():
     assert svir.Client.openai("http://127.0.0.1:1", layers=[Bound()])
     with pytest.raises(svir.ConfigError, match="wrong colour: Bound is not for AsyncClient"):
         svir.AsyncClient.openai("http://127.0.0.1:1", layers=[Bound()])
+
+
+def test_the_first_end_is_the_one_that_counts_also_for_who_comes_late(face):
+    seen = []
+
+    async def scenario(client):
+        stream = client.stream("hi")
+        await stream.complete()
+        await stream.aclose()
+        reply = (stream.inner if face.blocking else stream)._reply
+        reply.on_end(lambda how, error: seen.append(how))
+
+    run(face, World(Response(answer("a"))), scenario)
+    assert seen == ["completed"]
