@@ -11,13 +11,14 @@ import pytest
 
 import svir
 from svir.http import AsyncHttp11Backend, Headers, Http11Backend, Origin
-from tests.http.faces import Bytes, assert_clean, post
+from tests.http.faces import Bytes, Timed, assert_clean, post
 from tests.support.loopback import (
     Await,
     Call,
     Cut,
     Gone,
     Loopback,
+    Pause,
     Request,
     Reset,
     Send,
@@ -229,6 +230,37 @@ def test_redirects_and_errors_are_just_responses(face, status):
 
         face.run(main)
     assert "cookie" not in server.requests[1].headers
+
+
+def test_a_server_that_closes_right_after_its_answer_is_not_sent_a_request_there(face):
+    # As llama.cpp does, though it announces keep-alive: the end comes just after the last byte.
+    closes = [Request(), Send(ok()), Pause(0.001), Cut()]
+    with Loopback(*[closes] * 5) as server:
+
+        async def main():
+            backend = face.backend()
+            for _ in range(5):
+                assert await face.exchange(backend, post(server)) == b"ok"
+            backend.close()
+
+        face.run(main)
+    assert server.opened == 5
+
+
+def test_a_connection_shows_once_that_it_stays_open(face):
+    with Loopback([Serve((ok(),))]) as server:
+
+        async def main():
+            backend = face.backend()
+            await face.exchange(backend, post(server))
+            await face.exchange(backend, post(server))  # waits for a moment
+            with Timed(0):
+                for _ in range(100):  # half a second, if each waited
+                    await face.exchange(backend, post(server))
+            backend.close()
+
+        face.run(main)
+    assert server.opened == 1
 
 
 def test_an_encoded_body_is_not_touched(face):

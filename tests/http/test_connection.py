@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import h11
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import svir
@@ -361,6 +361,7 @@ class TestFastPath:
         st.sampled_from([b"\r\n", b"\n"]),
         st.booleans(),
     )
+    @example(b"1\r\n000003\r\n\0\0\0\r\n", b"0\r\n\r\n", [44, 50], b"\r\n", False)  # in the blank line
     def test_any_chunked_body_cut_anywhere_reads_as_with_h11_alone(self, body, end, cuts, newline, eof):
         head = newline.join([b"HTTP/1.1 200 OK", b"transfer-encoding: chunked", b"", b""])
         segments = cut_up(head + body + end, cuts)

@@ -52,6 +52,7 @@ _WRITTEN_HERE = frozenset(
 """Fields that decide how bytes are framed: nobody but this module writes them."""
 
 _BLANKS = " \t"
+BLANK = b"\r\n\r\n"
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,7})\r\n")
 _CHUNK_BEGINNING = re.compile(rb"[0-9A-Fa-f]{1,7}\r?")
 
@@ -87,6 +88,7 @@ class Connection:
         self._failure: Error | None = None
         self._pieces: list[bytes | bytearray] = []
         self._head_bytes = 0
+        self._head_end = b""  # its last bytes so far, which may begin a blank line
         self._plain = False  # whole chunks may be taken here: h11 stands exactly between two chunks
         self._owed = 0  # bytes of a chunk that h11 has begun
         self._held = b""  # the beginning of a chunk's size, not shown to h11 yet
@@ -167,9 +169,11 @@ class Connection:
     def _receive_head(self, data: bytes) -> bytes:
         """Shows h11 one head after the other, cut at its blank line; the rest is the body's beginning."""
         while data and self.status is None and not self.failed:
-            blank = data.find(b"\r\n\r\n")
-            part = data if blank < 0 else data[: blank + 4]
+            # The blank line may have begun in what came before.
+            blank = (self._head_end + data).find(BLANK)
+            part = data if blank < 0 else data[: blank + len(BLANK) - len(self._head_end)]
             data = data[len(part) :]
+            self._head_end = (self._head_end + part)[1 - len(BLANK) :] if blank < 0 else b""
             self._head_bytes += len(part)
             if self._head_bytes > HEAD_BYTES:
                 self._fail(ProtocolError(f"the head of the answer is over {HEAD_BYTES // 1024} KiB"))
@@ -178,7 +182,9 @@ class Connection:
             self._parse()
         # Only when h11 has taken exactly the head is it known that a chunk begins here. (A head that ends in
         # bare line feeds may leave h11 somewhere inside the body: then every chunk is h11's.)
-        exactly = not (self.failed or self.complete or self._pieces or self._h11.trailing_data[0])
+        exactly = not (
+            self.failed or self.complete or self._pieces or self._head_end or self._h11.trailing_data[0]
+        )
         self._plain = exactly and self.headers.get("transfer-encoding") is not None
         return data
 

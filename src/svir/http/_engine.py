@@ -110,7 +110,7 @@ class Engine:
         while True:
             if self._closed or abort.asked:
                 return closed_error(unsent=True)
-            if not fresh and (idle := pool.take(origin)) is not None:
+            if not fresh and (idle := await pool.take(origin)) is not None:
                 return idle, True
             if pool.reserve():
                 break

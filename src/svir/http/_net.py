@@ -197,6 +197,10 @@ class Stream(Protocol):
 
     sent: int
     """Bytes of the request that were handed to the network."""
+    fresh: bool
+    """Whether it has not yet stayed open after an answer."""
+    rested: float
+    """When it became idle."""
     watch: Watch
 
     async def read(self, until: float | None) -> bytes | Fault:
@@ -223,6 +227,8 @@ class Tcp:
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
         self.sent = 0
+        self.fresh = True
+        self.rested = 0.0
         # A memoryview is a local of these functions, never bytes: what is sent holds the key.
 
     def take(self) -> bytes | Fault | None:

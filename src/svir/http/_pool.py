@@ -14,6 +14,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from svir.http._idle import IdleList
+from svir.http._net import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from svir.http._seam import Origin
 
 __all__ = ["Pool"]
+
+SETTLE_SECONDS = 0.005
+"""How long a connection must have stayed open after its first answer before a request goes out on it."""
 
 
 class Pool:
@@ -40,11 +44,24 @@ class Pool:
         self._waiting: deque[Bell] = deque()
         self._closed = False
 
-    def take(self, origin: Origin) -> Stream | None:
+    async def take(self, origin: Origin) -> Stream | None:
         """An idle connection that is still open and quiet."""
-        stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
-        self._drop(dead)
-        return stream
+        while True:
+            stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
+            self._drop(dead)
+            if stream is None or not stream.fresh:
+                return stream
+            # llama.cpp announces keep-alive and closes all the same, some 50 us after the answer: a request
+            # that goes out at once would be lost. So a connection shows once that it stays open.
+            try:
+                settled = await stream.read(stream.rested + SETTLE_SECONDS) is Fault.TIMEOUT
+            except BaseException:
+                self.drop(stream)
+                raise
+            if settled:
+                stream.fresh = False
+                return stream
+            self.drop(stream)
 
     def keeper(self, origin: Origin) -> Callable[[Stream, bool], None]:
         """Takes back a connection to a server: to be used again, or else shut."""
@@ -54,6 +71,7 @@ class Pool:
                 self.drop(stream)
                 return
             stream.watch.rest()
+            stream.rested = self.network.clock()
             self._drop(self._idle.put(origin, stream, self.network.clock()))
             self._ring()
 

@@ -124,6 +124,8 @@ class TlsStream:
     def __init__(self, tcp: Tcp, context: ssl.SSLContext, host: str) -> None:
         self.watch = tcp.watch
         self.sent = 0
+        self.fresh = True
+        self.rested = 0.0
         self._tcp = tcp
         self._incoming = ssl.MemoryBIO()
         self._outgoing = ssl.MemoryBIO()
