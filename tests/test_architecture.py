@@ -43,6 +43,7 @@ THIRD_PARTY = {
     "http": {"h11", "trio", "truststore"},
     "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
     "layers": {"opentelemetry"},
+    "tools": {"docstring_parser"},
     "testing": {"h11", "pytest"},  # pytest in its plugin alone, which only pytest imports
 }
 EVERYWHERE = {"msgspec"}
@@ -61,8 +62,12 @@ OUTSIDE = {
     "urllib.request",
 }
 MAY_MEET_THE_OUTSIDE = ("http/_", "client/_keys.py", "testing/", "cli/")
-LOOPS_BY_NAME = {"client/_async.py": {"asyncio"}}
-"""The async face shields and bounds what is awaited; it imports the running loop's module at that moment."""
+LOOPS_BY_NAME = {
+    "client/_async_streams.py": {"asyncio"},  # shields and bounds what is awaited
+    "client/_async_many.py": {"asyncio"},  # calls at once are tasks
+    "tools/_many.py": {"asyncio"},  # so are handlers at once
+}
+"""Each imports the running loop's module at that moment."""
 OPENS_FILES = ("body/", "client/_keys.py", "testing/", "cli/", "types/_attachment.py")
 
 

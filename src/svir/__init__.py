@@ -24,6 +24,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AnswerError",
     "AsyncClient",
+    "AsyncCompletions",
     "AsyncNext",
     "AsyncRawStream",
     "AsyncStream",
@@ -35,6 +36,7 @@ __all__ = [
     "Compatibility",
     "Completed",
     "Completion",
+    "Completions",
     "ConfigError",
     "ContentFilterError",
     "ContextOverflowError",

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 import svir
-from svir.client._sync import Driver, RawStream, Stream
+from svir.client._sync_streams import Driver, RawStream, Stream
 from svir.codec._api import Failure
 from svir.exchange import Deadlines
 from tests.support.world import STALL, Response, World, exchange_of

@@ -8,7 +8,7 @@ import time
 import pytest
 
 import svir
-from svir.client._sync import Driver, Stream
+from svir.client._sync_streams import Driver, Stream
 from svir.errors import Partial
 from svir.exchange import Deadlines
 from svir.types import Completed, TextDelta

@@ -145,6 +145,9 @@ class BlockingClient:
     def send(self, *args, **fields):
         return BlockingStream(self.inner.send(*args, **fields))
 
+    def complete_all(self, *args, **fields):
+        return BlockingStream(self.inner.complete_all(*args, **fields))
+
     def with_options(self, **changes):
         return BlockingClient(self.inner.with_options(**changes))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import svir
-from svir.client._async import AsyncDriver, AsyncStream
-from svir.client._sync import Driver, Stream
+from svir.client._async_streams import AsyncDriver, AsyncStream
+from svir.client._sync_streams import Driver, Stream
 from svir.exchange import Server, stack
 from tests.support.faces import BlockingStream
 from tests.support.world import exchange_of

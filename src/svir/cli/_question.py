@@ -47,10 +47,11 @@ def build_request(question: Question) -> svir.Request:
         prompt = read_stdin()
     if not (prompt or "").strip() and not parts:
         raise svir.ConfigError("there is no prompt: give one as an argument or on standard input")
+    answer: svir.ResponseFormat = "text" if schema is None else schema
     return svir.Request(
         messages=[svir.user(*([prompt] if prompt else []), *parts)],
         system=question.system,
-        response_format="text" if schema is None else schema,
+        response_format=answer,
         max_tokens=question.max_tokens,
         effort=question.effort,
     )

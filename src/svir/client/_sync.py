@@ -1,16 +1,14 @@
-"""The blocking face: performs the steps with a backend, and hands out events. Nothing is decided here."""
+"""The blocking client: what it is asked becomes steps, which a driver performs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
 
 from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
 from svir.client._keys import resolve_key
-from svir.errors import ConfigError, Error, TransportError
-from svir.exchange import Compatibility, RawReply, Reply
-from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
-from svir.http._seam import Abort
-from svir.types import TextDelta
+from svir.client._sync_many import Completions
+from svir.client._sync_streams import Driver, Next, RawStream, Stream
+from svir.exchange import Compatibility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -19,299 +17,16 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm
 
-    from svir.exchange import Deadlines, Options, Server, Steps, StepsLayer
-    from svir.http._seam import Backend, Headers, HttpResponse
-    from svir.types import Completion, Event, ModelInfo, Request, Turn
+    from svir.exchange import Deadlines, Options, StepsLayer
+    from svir.http._seam import Backend
+    from svir.types import Completion, ModelInfo, Request, Turn
     from svir.types._request import RequestFields
 
     Layer = Callable[[Request, "Next"], "Stream"] | StepsLayer
 
-__all__ = ["Client", "Next", "RawStream", "Stream"]
+__all__ = ["Client"]
 
 T = TypeVar("T")
-P = TypeVar("P", bound="RawReply[Any]")
-
-
-class Driver:
-    """Performs steps, blocking."""
-
-    def __init__(self, backend: Backend) -> None:
-        self.backend = backend
-
-    def run(self, steps: Steps[T], abort: Abort | None = None) -> T:
-        """Performs steps to their end; whatever was opened is closed when they fail."""
-        opened: list[HttpResponse] = []
-        abort = Abort() if abort is None else abort
-        answer: Any = None
-        failure: Exception | None = None
-        try:
-            while True:
-                step = steps.send(answer) if failure is None else steps.throw(failure)
-                answer = failure = None
-                try:
-                    answer = self._perform(step, abort)
-                except Exception as error:  # noqa: BLE001 (given to the steps, which know what it means)
-                    failure = error
-                else:
-                    if isinstance(step, (Send, Run)):
-                        opened.append(answer if isinstance(step, Send) else answer.response)
-                        abort.attach(opened[-1].close)
-        except StopIteration as stop:
-            value: T = stop.value
-            return value
-        except BaseException:
-            for response in opened:
-                response.close()
-            steps.close()
-            raise
-        finally:
-            abort.detach()
-            answer = failure = None  # a failure holds this frame, and this frame must not hold it
-
-    def _perform(self, step: Any, abort: Abort) -> Any:
-        backend = self.backend
-        match step:
-            case Read(response, timeout):
-                return response.read(timeout)
-            case Send(request, connect, read, total):
-                return backend.send(request, connect=connect, read=read, total=total, abort=abort)
-            case Close(response):
-                return response.close()
-            case Call(function):
-                return backend.call(function)
-            case Sleep(seconds):
-                return backend.sleep(seconds)
-            case Run():
-                return self._run_layer(step, abort)
-            case _:
-                raise TypeError(f"no step: {type(step).__name__}")
-
-    def _run_layer(self, step: Run, abort: Abort) -> Reply[HttpResponse]:
-        following = Next(self, step, abort)
-        chosen: Stream | None = None
-        try:
-            stream: object = step.layer(step.request, following)
-            if not isinstance(stream, Stream):
-                raise ConfigError("a layer must return the stream that next(request) gave")
-            chosen = stream.open()
-            return chosen._opened()
-        finally:
-            following.close_others(chosen)
-
-
-class Next:
-    """The rest of the stack, for a layer: ``next(request)`` opens the call and returns its stream.
-
-    Attributes:
-        host: The server's host.
-        port: Its port.
-        api: The wire API's name, for example ``openai.chat``.
-    """
-
-    def __init__(self, driver: Driver, step: Run, abort: Abort) -> None:
-        self._driver = driver
-        self._abort = abort
-        self._rest = step.rest
-        self._given: list[Stream] = []
-        server: Server = step.server
-        self.host, self.port, self.api = server.host, server.port, server.api
-
-    def __call__(self, request: Request) -> Stream:
-        """Opens the call; may be made again with the same or another request."""
-        stream = Stream(self._driver, lambda: self._rest(request), self._abort).open()
-        self._given.append(stream)
-        return stream
-
-    def close_others(self, chosen: Stream | None) -> None:
-        """Closes every stream the layer asked for and did not return."""
-        for stream in self._given:
-            if stream is not chosen:
-                stream.close()
-
-
-class _Opened(Generic[P]):
-    """A call that goes out once it is needed; shared by both kinds of streams."""
-
-    def __init__(self, driver: Driver, steps: Callable[[], Steps[P]], abort: Abort | None = None) -> None:
-        self._driver = driver
-        self._steps = steps
-        self._abort = Abort() if abort is None else abort
-        self._reply: P | None = None
-        self._failure: Error | None = None
-        self._closed = False
-
-    def open(self) -> Self:
-        """Sends the request and waits for the response's head; does nothing the second time.
-
-        Raises:
-            svir.Error: The call failed; asked again, it raises the same error.
-        """
-        self._opened()
-        return self
-
-    def _opened(self) -> P:
-        if self._reply is None:
-            self._check()
-            try:
-                self._reply = self._driver.run(self._steps(), self._abort)
-            except Error as error:
-                self._failure = error
-                raise
-            if self._closed:  # by another thread, meanwhile
-                self.close()
-        return self._reply
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-        if self._closed:
-            raise TransportError("the stream was closed by this program", retryable=False, unsent=True)
-
-    @property
-    def headers(self) -> Headers:
-        """The response's headers; opens the call if need be. Their values are withheld from ``repr``."""
-        headers: Headers = self._opened().response.headers
-        return headers
-
-    @property
-    def request_id(self) -> str | None:
-        """The server's name for the request, when it gave one; opens the call if need be."""
-        return self._opened().request_id
-
-    def close(self) -> None:
-        """Ends the call; a connection not read to its end is shut. Any thread may, at any time."""
-        self._closed = True
-        if self._reply is not None:
-            self._reply.closed = True
-            self._reply.end("closed")
-            self._reply.response.close()
-        else:
-            self._abort()
-
-    def __enter__(self) -> Self:
-        return self.open()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class Stream(_Opened["Reply[HttpResponse]"]):
-    """One answer as it arrives: an iterator of events that ends with ``Completed``, or raises.
-
-    The request goes out when the block is entered, on ``open()``, or with the first event. A stream is not
-    to be shared between threads; only ``close()`` may come from another one.
-    """
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Event:
-        reply = self._opened()
-        try:
-            while (event := reply.take()) is None and not reply.over:
-                try:
-                    data = reply.response.read(reply.left())
-                except Error as error:
-                    reply.fail(error)
-                else:
-                    reply.feed(data)
-            if event is None:
-                self._driver.run(reply.drain())
-        except BaseException:
-            reply.end("interrupted")  # unless it had ended before: by a failure, mostly
-            reply.response.close()
-            raise
-        if event is None:
-            raise StopIteration
-        return event
-
-    def text(self) -> Texts:
-        """The pieces of the answer's text alone; ``complete()`` afterwards gives the whole answer."""
-        return Texts(self)
-
-    def complete(self) -> Completion:
-        """Reads the rest and returns the whole answer.
-
-        Raises:
-            svir.Error: What iterating would raise.
-        """
-        for _ in self:
-            pass
-        completion = self._opened().completion
-        if completion is None:
-            raise AssertionError("a decoder ended without a completion")
-        return completion
-
-    def first_token_by(self, when: float) -> None:
-        """Something of the answer must come by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._opened().first_token_by(when)
-
-    def complete_by(self, when: float) -> None:
-        """The answer must be whole by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._opened().complete_by(when)
-
-    def idle_timeout(self, seconds: float) -> None:
-        """The server may be silent for ``seconds`` at most; tighter wins (D28)."""
-        self._opened().idle_timeout(seconds)
-
-    def inspect(self, watch: Callable[[Event | Error], object]) -> None:
-        """Calls ``watch`` with every event handed out from now on, and the error that ends it."""
-        self._opened().inspect(watch)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        reply = self._reply
-        try:
-            if kind is None and reply is not None and reply.over and not self._closed:
-                self._driver.run(reply.drain())
-        finally:
-            self.close()
-
-
-class Texts:
-    """The text of a stream, piece by piece."""
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> str:
-        for event in self._stream:
-            if isinstance(event, TextDelta):
-                return event.text
-        raise StopIteration
-
-
-class RawStream(_Opened["RawReply[HttpResponse]"]):
-    """The server's bytes, unchanged, as they arrive (D20); only a decoder tells whether they are whole."""
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> bytes:
-        reply = self._opened()
-        reply.check()
-        try:
-            if not reply.over:
-                try:
-                    data = reply.response.read(reply.left())
-                except Error as error:
-                    reply.fail(error)
-                else:
-                    reply.over = not data
-                    if data:
-                        return data
-            reply.check()
-        except BaseException:
-            reply.response.close()
-            raise
-        self.close()
-        raise StopIteration
 
 
 class Client(ClientBase):
@@ -460,6 +175,39 @@ class Client(ClientBase):
         """A stream that also keeps the limits of a call around it: what a layer falls back to."""
         exchange = self._exchange
         return Stream(self._driver, lambda: self._open(asked, exchange.deadlines().within(outer)))
+
+    def complete_all(
+        self,
+        requests: Iterable[Request | Turn | Iterable[Turn]],
+        /,
+        *,
+        concurrency: int = 8,
+        **fields: Unpack[RequestFields],
+    ) -> Completions:
+        """Asks many things at once, and gives each answer as it ends, with the number of its request.
+
+        A failed call is an outcome, not an exception. The next request is asked for only when an answer was
+        taken, so that ``requests`` may be endless. Calls under way are shut when the block is left.
+
+        Args:
+            requests: Requests, or what ``complete`` takes.
+            concurrency: Most calls under way at once.
+            **fields: Fields for all of the requests.
+
+        Returns:
+            An iterator of ``(index, Completion | svir.Error)``, in the order the calls end.
+
+        Raises:
+            svir.ConfigError: ``concurrency`` is less than 1.
+
+        Example:
+            .. code-block:: python
+
+                with client.complete_all(["Hello", "And you?"], concurrency=2) as outcomes:
+                    for index, outcome in outcomes:
+                        print(index, outcome)
+        """
+        return Completions((self.stream(request, **fields) for request in requests), concurrency)
 
     def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:
         """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""
