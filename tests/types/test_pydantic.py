@@ -14,7 +14,20 @@ from fastapi import Body, FastAPI
 from hypothesis import given
 
 import svir
-from svir import Completion, Event, FinishReason, Message, Part, Request, Text, TextDelta, to_dict, user
+from svir import (
+    Completion,
+    Event,
+    FinishReason,
+    Image,
+    Message,
+    Part,
+    Request,
+    Text,
+    TextDelta,
+    TextFile,
+    to_dict,
+    user,
+)
 from svir.types import Source
 from svir.types._serde import FORMS
 from tests.support import values
@@ -34,8 +47,8 @@ class TestEveryValue:
         model = holder(type(value))
         held = model(value=value)
         assert held.model_dump() == held.model_dump(mode="json") == {"value": to_dict(value)}
-        assert model.model_validate(held.model_dump()) == held
-        assert model.model_validate_json(held.model_dump_json()) == held
+        assert model.model_validate(held.model_dump(), context=TRUSTED) == held
+        assert model.model_validate_json(held.model_dump_json(), context=TRUSTED) == held
 
     def test_fits_its_own_json_schema(self, value):
         schema = holder(type(value)).model_json_schema()
@@ -80,6 +93,7 @@ def fits(data, schema, root):
             return not isinstance(data, dict) or set(schema.get("required", ())) <= data.keys()
 
 
+TRUSTED = {"svir_paths": True}
 ADAPTERS = {kind: pydantic.TypeAdapter(kind) for kind in FORMS}
 SCHEMAS = {kind: adapter.json_schema() for kind, adapter in ADAPTERS.items()}
 
@@ -87,7 +101,7 @@ SCHEMAS = {kind: adapter.json_schema() for kind, adapter in ADAPTERS.items()}
 @given(values.values)
 def test_any_value_survives_a_model_and_fits_its_schema(value):
     kind = type(value)
-    assert ADAPTERS[kind].validate_json(ADAPTERS[kind].dump_json(value)) == value
+    assert ADAPTERS[kind].validate_json(ADAPTERS[kind].dump_json(value), context=TRUSTED) == value
     assert fits(to_dict(value), SCHEMAS[kind], SCHEMAS[kind])
 
 
@@ -111,8 +125,8 @@ CHAT = Chat(
 
 
 def test_unions_lists_and_optional_fields_of_values_survive():
-    assert Chat.model_validate(CHAT.model_dump()) == CHAT
-    assert Chat.model_validate_json(CHAT.model_dump_json()) == CHAT
+    assert Chat.model_validate(CHAT.model_dump(), context=TRUSTED) == CHAT
+    assert Chat.model_validate_json(CHAT.model_dump_json(), context=TRUSTED) == CHAT
     assert Chat(request=Request(), either="hi").model_dump()["either"] == "hi"
 
 
@@ -188,11 +202,26 @@ def post(path, data):
 
 
 def test_an_application_takes_and_answers_with_values():
-    status, body = post("/chat", CHAT.model_dump(mode="json"))
+    sent = CHAT.model_copy(update={"parts": [Text("hi"), Image.from_bytes(b"GIF89a", "image/gif")]})
+    status, body = post("/chat", sent.model_dump(mode="json"))
     assert status == 200
-    assert Chat.model_validate(body).request == CHAT.request
+    assert Chat.model_validate(body) == sent.model_copy(
+        update={"last": Completion(FinishReason.STOP, "hello")}
+    )
     assert body["last"] == {"finish": "stop", "text": "hello"}
     assert post("/complete", {"model": "m"}) == (200, {"finish": "stop", "text": "m"})
+
+
+def test_data_from_strangers_cannot_name_a_file_to_read():
+    stolen = {"messages": [{"role": "user", "parts": [{"file": {"name": "x", "path": "/etc/passwd"}}]}]}
+    status, body = post("/complete", stolen)
+    assert status == 422
+    assert "may not name a file" in body["detail"][0]["msg"]
+    for kind, data in [(TextFile, {"path": "x", "name": "x"}), (Image, {"image": {"path": "x.png"}})]:
+        with pytest.raises(pydantic.ValidationError):
+            pydantic.TypeAdapter(kind).validate_python(data)
+    # What a program made itself is taken as it is.
+    assert Chat(request=CHAT.request).request == CHAT.request
 
 
 def test_an_application_refuses_what_is_no_value_and_says_where():

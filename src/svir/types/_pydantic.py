@@ -3,18 +3,20 @@
 1. A field takes a value, or its serialized form (``to_dict``); it is dumped in that form, in every mode.
 2. The JSON Schema is read off the table of the form, so that it cannot say anything else.
 3. A value without a serialized form (a client's limits) is taken as it is, and not described.
-4. The form of an attachment may be a path, which is read when the request is sent: an application that takes
-   requests from strangers must not send such a one. The documentation of answers says how to tell.
+4. The form of an attachment may be a path, which is read when the request is sent. What a model is validated
+   from often comes from strangers, who could have any file of the server sent: so a path in data is refused,
+   unless the validation's context allows it. A value that a program made itself is taken as it is.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 
 from svir.errors import ConfigError
+from svir.types._attachment import PathSource
 from svir.types._forms import (
     BASE64,
     COUNT,
@@ -41,6 +43,9 @@ __all__ = ["core_schema_of", "json_schema_of"]
 DECISIONS = re.compile(r" \([A-Z]\d+(?:, [A-Z]\d+)*\)")
 """What a docstring's reader may look up, and an OpenAPI page's cannot."""
 
+ALLOWS_PATHS = "svir_paths"
+"""The key of pydantic's validation context that lets data name files."""
+
 PLAIN: dict[int, Json] = {
     id(TEXT): {"type": "string"},
     id(FLAG): {"type": "boolean"},
@@ -60,13 +65,18 @@ def core_schema_of(kind: type[Value]) -> Any:
     if kind not in FORMS:
         return core_schema.is_instance_schema(kind)
 
-    def read(given: object) -> object:
+    def read(given: object, info: Any) -> object:
         if isinstance(given, kind):
             return given
         try:
-            return from_dict(kind, given)
+            value = from_dict(kind, given)
         except ConfigError as error:
             problem = error.detail
+        else:
+            context = cast("dict[str, object]", info.context or {})
+            if context.get(ALLOWS_PATHS) or not _names_a_file(value):
+                return value
+            problem = f"data may not name a file to read (unless context={{{ALLOWS_PATHS!r}: True}} says so)"
         raise PydanticCustomError("value_form", "{problem}", {"problem": problem})
 
     def write(value: object) -> object:
@@ -74,11 +84,19 @@ def core_schema_of(kind: type[Value]) -> Any:
             raise PydanticSerializationUnexpectedValue(f"expected {kind.__name__}")
         return to_dict(value)
 
-    return core_schema.no_info_plain_validator_function(
+    return core_schema.with_info_plain_validator_function(
         read,
         ref=f"{kind.__module__}.{kind.__qualname__}:{id(kind)}",
         serialization=core_schema.plain_serializer_function_ser_schema(write),
     )
+
+
+def _names_a_file(value: object) -> bool:
+    if isinstance(value, PathSource):
+        return True
+    if isinstance(value, msgspec.Struct):
+        return any(_names_a_file(getattr(value, name)) for name in value.__struct_fields__)
+    return isinstance(value, tuple) and any(_names_a_file(item) for item in cast("tuple[object, ...]", value))
 
 
 def json_schema_of(kind: type[Value]) -> Json:
