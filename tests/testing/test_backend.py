@@ -183,6 +183,17 @@ def test_closing_wakes_a_reader():
     closer.join()
 
 
+def test_closing_ends_a_wait_for_the_head():
+    backend = ScriptedBackend([Reply(text="one two").stall()])
+    client = svir.Client.openai(URL, model="m", backend=backend)
+    stream = client.stream("hi")
+    closer = threading.Timer(0.02, stream.close)
+    closer.start()
+    with pytest.raises(svir.TransportError, match="closed by this program"):
+        stream.open()
+    closer.join()
+
+
 def test_a_closed_backend_answers_no_more(face):
     backend = backend_of(face, "one", Reply(text="two three"))
 

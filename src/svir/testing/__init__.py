@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svir.testing._backend import AsyncScriptedBackend as AsyncScriptedBackend
     from svir.testing._backend import ScriptedBackend as ScriptedBackend
+    from svir.testing._cassette import AsyncCassette as AsyncCassette
+    from svir.testing._cassette import Cassette as Cassette
     from svir.testing._reply import Reply as Reply
     from svir.testing._script import Received as Received
     from svir.testing._server import MockServer as MockServer
 
 _WHERE = {
+    "AsyncCassette": "_cassette",
     "AsyncScriptedBackend": "_backend",
+    "Cassette": "_cassette",
     "MockServer": "_server",
     "Received": "_script",
     "Reply": "_reply",
@@ -25,7 +29,9 @@ _WHERE = {
 }
 
 __all__ = [
+    "AsyncCassette",
     "AsyncScriptedBackend",
+    "Cassette",
     "MockServer",
     "Received",
     "Reply",

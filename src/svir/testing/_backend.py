@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import TracebackType
 
-    from svir.http import HttpRequest
+    from svir.http import Abort, HttpRequest
     from svir.testing._reply import Reply
 
 __all__ = ["AsyncScriptedBackend", "ScriptedBackend"]
@@ -37,7 +37,7 @@ class _Backend(Scripted):
         """Closes every response; a later ``send`` fails. As with any backend."""
         self._closed = True
         for playback in self._playing:
-            playback.closed = True
+            playback.close()
 
     def __enter__(self) -> Self:
         return self
@@ -51,11 +51,13 @@ class _Backend(Scripted):
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    def _play(self, request: HttpRequest, content: bytes) -> Playback:
+    def _play(self, request: HttpRequest, content: bytes, abort: Abort | None) -> Playback:
         path, _, query = request.target.partition("?")
         fields = {name: request.headers.get(name) or "" for name, _ in request.headers}
         playback = Playback(self.script.take(Received(request.method, path, query, fields, content)))
         self._playing.append(playback)
+        if abort is not None:
+            abort.attach(playback.close)
         return playback
 
     def _require_open(self) -> None:
@@ -71,7 +73,7 @@ class _Response:
 
     def close(self) -> None:
         """Ends the response, from any thread; see ``svir.http.HttpResponse.close``."""
-        self._playback.closed = True
+        self._playback.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.status}, {self.headers!r})"
@@ -90,9 +92,13 @@ class ScriptedResponse(_Response):
 class AsyncScriptedResponse(_Response):
     """A response of ``AsyncScriptedBackend``."""
 
+    def __init__(self, playback: Playback, loop: AsyncHttp11Backend) -> None:
+        super().__init__(playback)
+        self._loop = loop
+
     async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109 (the seam's contract)
         """The next piece of the body, empty at its end; cancelling it closes the response."""
-        await _sleep_through(self._playback, self._playback.piece(timeout))
+        await _sleep_through(self._loop, self._playback, self._playback.piece(timeout))
         return self._playback.take()
 
 
@@ -124,10 +130,12 @@ class ScriptedBackend(_Backend):
         connect: float | None,  # noqa: ARG002 (the seam's contract; nothing is connected here)
         read: float | None,
         total: float | None = None,
+        abort: Abort | None = None,
     ) -> ScriptedResponse:
         """Takes the next reply and plays its head; see ``svir.http.Backend.send``."""
         self._require_open()
-        playback = self._play(request, b"" if request.body is None else bytes(request.body))
+        content = b"" if request.body is None else bytes(request.body)
+        playback = self._play(request, content, abort)
         for seconds in playback.head(read, total):
             time.sleep(seconds)
         return ScriptedResponse(playback)
@@ -155,6 +163,10 @@ class AsyncScriptedBackend(_Backend):
         'Because they can.'
     """
 
+    def __init__(self, replies: Iterable[Reply | str] = ()) -> None:
+        super().__init__(replies)
+        self._loop = AsyncHttp11Backend()  # sends nothing here, but knows how to wait under either loop
+
     async def send(
         self,
         request: HttpRequest,
@@ -162,6 +174,7 @@ class AsyncScriptedBackend(_Backend):
         connect: float | None,  # noqa: ARG002 (the seam's contract; nothing is connected here)
         read: float | None,
         total: float | None = None,
+        abort: Abort | None = None,
     ) -> AsyncScriptedResponse:
         """Takes the next reply and plays its head; see ``svir.http.AsyncBackend.send``."""
         self._require_open()
@@ -170,17 +183,17 @@ class AsyncScriptedBackend(_Backend):
             content = b"" if body is None else bytes(body)
         else:
             content = await self.call(lambda: bytes(body))
-        playback = self._play(request, content)
-        await _sleep_through(playback, playback.head(read, total))
-        return AsyncScriptedResponse(playback)
+        playback = self._play(request, content, abort)
+        await _sleep_through(self._loop, playback, playback.head(read, total))
+        return AsyncScriptedResponse(playback, self._loop)
 
     async def sleep(self, seconds: float) -> None:
         """Waits, under the loop that runs this."""
-        await AsyncHttp11Backend().sleep(seconds)
+        await self._loop.sleep(seconds)
 
     async def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block, in a worker thread."""
-        return await AsyncHttp11Backend().call(function)
+        return await self._loop.call(function)
 
     async def __aenter__(self) -> Self:
         return self.__enter__()
@@ -191,13 +204,12 @@ class AsyncScriptedBackend(_Backend):
         self.__exit__(kind, error, trace)
 
 
-async def _sleep_through(playback: Playback, waits: Iterable[float]) -> None:
-    loop = AsyncHttp11Backend()
+async def _sleep_through(loop: AsyncHttp11Backend, playback: Playback, waits: Iterable[float]) -> None:
     try:
         for seconds in waits:
             await loop.sleep(seconds)
     except Exception:
         raise
     except BaseException:  # it is being cancelled
-        playback.closed = True
+        playback.close()
         raise

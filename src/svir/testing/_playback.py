@@ -62,6 +62,10 @@ class Playback:
         while not self._ready():
             yield from self._advance(limit)
 
+    def close(self) -> None:
+        """Ends it; whoever waits for it is woken."""
+        self.closed = True
+
     def take(self) -> bytes:
         """The piece, empty at the end of the body."""
         return self._piece or b""
