@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import svir
+from tests.testing.pytest_run import run
 
 TESTS = """
 import pytest
@@ -47,24 +47,6 @@ def broken(svir_server):
 def test_broken(broken):
     pass
 """
-
-
-def run(folder, *arguments):
-    """Runs pytest in a folder with nothing but the plugin; its output."""
-    source = str(Path(svir.__file__).parents[1])
-    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": source}
-    environment.pop("PYTEST_ADDOPTS", None)
-    command = [sys.executable, "-m", "pytest", "-p", "svir.testing.pytest_plugin", "-p", "no:cacheprovider"]
-    ran = subprocess.run(
-        [*command, "-W", "error", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    return ran.stdout + ran.stderr
 
 
 @pytest.fixture(scope="module")
