@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import svir
+from svir.testing.pytest_plugin import svir_server  # noqa: F401 (whether or not svir is installed as a plugin)
 from tests.testing.pytest_run import run
 
 TESTS = """
@@ -86,6 +87,11 @@ def test_a_failing_test_is_not_told_what_it_did_not_get_to(output):
     assert "ERROR at teardown of test_less " in output
     assert "ERROR at teardown of test_more " in output
     assert output.count("ERROR at teardown") == 2
+
+
+def test_the_fixture_is_a_server(svir_server):  # noqa: F811 (it is the fixture's name)
+    svir_server.reply(text="Hello")
+    assert svir_server.client().complete("hi").text == "Hello"
 
 
 def test_the_fixture_explains_itself(tmp_path):

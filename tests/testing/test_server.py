@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import socket
@@ -9,6 +10,7 @@ import threading
 import time
 
 import pytest
+import trio
 
 import svir
 from svir import TextDelta, ToolCall, Usage
@@ -355,6 +357,53 @@ def test_many_threads_take_the_replies_in_the_order_of_their_requests():
             thread.join()
     for n, request in enumerate(server.requests):
         assert answers[request.body["messages"][0]["content"]] == f"reply {n}"
+
+
+@pytest.mark.parametrize("face", FACES[1:], ids=repr)
+def test_many_tasks_are_answered_at_once(face):
+    server = MockServer(["x"] * 30)
+
+    async def scenario(client):
+        answers = []
+
+        async def ask(n):
+            answers.append((await client.complete(f"question {n}")).text)
+
+        if face.name == "trio":
+            async with trio.open_nursery() as nursery:
+                for n in range(30):
+                    nursery.start_soon(ask, n)
+        else:
+            async with asyncio.TaskGroup() as group:
+                for n in range(30):
+                    group.create_task(ask(n))
+        return answers
+
+    assert play(face, server, scenario) == ["x"] * 30
+    asked = [request.body["messages"][0]["content"] for request in server.requests]
+    assert sorted(asked) == sorted(f"question {n}" for n in range(30))
+
+
+@pytest.mark.parametrize("face", FACES[1:], ids=repr)
+def test_a_cancelled_block_ends_too(face):
+    server = MockServer()
+    server.reply(text="one two").stall(after=1)
+
+    async def main():
+        if face.name == "trio":
+            with trio.move_on_after(0.05):
+                await inside()
+        else:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.05):
+                    await inside()
+
+    async def inside():
+        async with server:
+            await server.async_client().complete("hi")
+
+    face.run(main)
+    assert len(server.requests) == 1
 
 
 def test_more_than_was_scripted_fails_the_test():
