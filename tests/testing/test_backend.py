@@ -78,10 +78,10 @@ def both(reply):
     """The same reply from a backend and from a server: what the client makes of it, as plain data."""
     seen = []
     with ScriptedBackend([reply()]) as backend:
-        client = svir.Client.openai(URL, model="test-model", backend=backend, idle_timeout=0.05)
+        client = svir.Client.openai(URL, model="test-model", backend=backend, idle_timeout=0.25)
         seen.append(outcome(client))
     with MockServer([reply()]) as server:
-        seen.append(outcome(server.client(idle_timeout=0.05)))
+        seen.append(outcome(server.client(idle_timeout=0.25)))
     return seen
 
 
@@ -111,7 +111,7 @@ def outcome(client):
         lambda: Reply(text="one").cut(after=0, reset=True),
         lambda: Reply(text="one two").cut(after=4),
         lambda: Reply(text="one two").pace(0.01).delay(0.01),
-        lambda: Reply(text="one two").delay(0.2, after=1),
+        lambda: Reply(text="one two").delay(0.6, after=1),
         lambda: Reply(status=429, headers={"retry-after": "1"}),
         lambda: Reply(status=503, body="down").cut(after=0),
         lambda: Reply(status=400, body={"error": {"message": "no", "code": "c"}}),
@@ -139,9 +139,9 @@ def test_a_stall_is_ended_by_the_deadline_and_names_it(face):
     async def scenario(client):
         return await failure(client)
 
-    error = play(face, backend, scenario, timeout=0.05)
+    error = play(face, backend, scenario, timeout=0.2)
     assert isinstance(error, svir.RequestTimeoutError)
-    assert error.detail == "the answer was not complete within 0.05 s"
+    assert error.detail == "the answer was not complete within 0.2 s"
     assert error.partial.text == "one"
 
 

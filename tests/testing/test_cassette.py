@@ -280,7 +280,7 @@ def test_a_time_out_ends_nothing_and_the_rest_is_left(path):
         with pytest.raises(svir.RequestTimeoutError):
             await client.complete("hi")
 
-    record(FACES[0], path, ask, Reply(text="one two").stall(after=1), options={"idle_timeout": 0.05})
+    record(FACES[0], path, ask, Reply(text="one two").stall(after=1), options={"idle_timeout": 0.25})
     assert json.loads(path.read_bytes())["exchanges"][0]["response"]["end"] == "left"
 
 

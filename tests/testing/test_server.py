@@ -220,7 +220,7 @@ def test_a_stall_is_ended_by_the_clients_deadline(face, after):
     async def scenario(client):
         return await failure(client)
 
-    error = play(face, server, scenario, idle_timeout=0.05)
+    error = play(face, server, scenario, idle_timeout=0.2)
     assert isinstance(error, svir.RequestTimeoutError)
     if after:
         assert error.partial.text == "one"
@@ -252,8 +252,9 @@ def test_delays_lie_between_the_events():
         server.reply(text="one two three").pace(0.02)
         server.reply(text="one").delay(0.05).delay(0.05, after=1)
         client = server.client()
-        first = client.complete("hi").timing
-        assert first.last_token_ms - first.first_token_ms >= 35
+        started = time.monotonic()
+        assert client.complete("hi").text == "one two three"
+        assert time.monotonic() - started >= 0.09  # three words, the finish reason, [DONE]
         started = time.monotonic()
         assert client.complete("hi").text == "one"
         assert time.monotonic() - started >= 0.09
@@ -384,23 +385,32 @@ def test_many_tasks_are_answered_at_once(face):
     assert sorted(asked) == sorted(f"question {n}" for n in range(30))
 
 
+async def until_asked(server, face):
+    while not server.requests:
+        await face.sleep(0.001)
+
+
 @pytest.mark.parametrize("face", FACES[1:], ids=repr)
 def test_a_cancelled_block_ends_too(face):
     server = MockServer()
     server.reply(text="one two").stall(after=1)
 
-    async def main():
-        if face.name == "trio":
-            with trio.move_on_after(0.05):
-                await inside()
-        else:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.05):
-                    await inside()
-
     async def inside():
         async with server:
             await server.async_client().complete("hi")
+
+    async def main():
+        if face.name == "trio":
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(inside)
+                await until_asked(server, face)
+                nursery.cancel_scope.cancel()
+            return
+        task = asyncio.create_task(inside())
+        await until_asked(server, face)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
 
     face.run(main)
     assert len(server.requests) == 1

@@ -15,7 +15,7 @@ from svir.testing._deck import BREAKS, Deck, Mode, Take
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection
 
     from svir.http import Abort, AsyncBackend, AsyncHttpResponse, Backend, HttpRequest, HttpResponse
     from svir.testing._tape import Answer
@@ -137,7 +137,7 @@ class Cassette:
         backend: Backend | None = None,
         *,
         mode: Mode = "once",
-        hide_headers: Iterable[str] = (),
+        hide_headers: Collection[str] = (),
     ) -> None:
         self._deck = Deck(path, mode, hide_headers)
         self._backend: Backend = Http11Backend() if backend is None else backend
@@ -189,7 +189,7 @@ class AsyncCassette:
         backend: AsyncBackend | None = None,
         *,
         mode: Mode = "once",
-        hide_headers: Iterable[str] = (),
+        hide_headers: Collection[str] = (),
     ) -> None:
         self._deck = Deck(path, mode, hide_headers)
         self._backend: AsyncBackend = AsyncHttp11Backend() if backend is None else backend

@@ -22,7 +22,7 @@ from svir.types._value import check, check_text
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from svir.http import HttpRequest
 
@@ -51,7 +51,7 @@ BREAKS: dict[str, tuple[type[Error], str]] = {
 class Deck:
     """The file, what is on it, and whether it is being recorded; for several threads."""
 
-    def __init__(self, path: str | os.PathLike[str], mode: Mode, hide_headers: Iterable[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], mode: Mode, hide_headers: Collection[str]) -> None:
         self.path = Path(path)
         if mode not in get_args(Mode):
             raise ConfigError("mode must be once, replay or record")
