@@ -64,6 +64,8 @@ class AsyncClient(ClientBase):
         client._configure(API, url, options, layers, resolve_key(options), Compatibility())
         if backend is not None:
             require_no_pool_options(options, "the built-in backend, which backend= replaces")
+            if not callable(getattr(backend, "send", None)):
+                raise TypeError("backend must be a backend: an object with send()")
         else:
             from svir.http._builtin import AsyncHttp11Backend
 

@@ -11,9 +11,11 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
+from svir.exchange._stack import is_async
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
-from svir.types import TextDelta
+from svir.types import Request, TextDelta
+from svir.types._value import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from svir.exchange import RawReply, Reply, Server, Steps
     from svir.http._seam import AsyncBackend, AsyncHttpResponse, Headers
-    from svir.types import Completion, Event, Request
+    from svir.types import Completion, Event
 
 
 __all__ = ["AsyncDriver", "AsyncNext", "AsyncRawStream", "AsyncStream", "closed", "running_trio"]
@@ -129,7 +131,8 @@ class AsyncDriver:
                 raise TypeError(f"no step: {type(step).__name__}")
 
     async def _call(self, function: Callable[[], Any]) -> Any:
-        result = await self.backend.call(function)
+        # An async function belongs on the loop: called in a thread, its coroutine could get lost.
+        result = function() if is_async(function) else await self.backend.call(function)
         return await result if isinstance(result, Awaitable) else result  # pyright: ignore[reportUnknownVariableType]  (the caller's own)
 
     async def _run_layer(self, step: Run, abort: Abort) -> Reply[AsyncHttpResponse]:
@@ -164,13 +167,16 @@ class AsyncNext:
 
     async def __call__(self, request: Request) -> AsyncStream:
         """Opens the call; may be made again with the same or another request."""
-        stream = await AsyncStream(self._driver, lambda: self._rest(request), self._abort).open()
+        check(request, Request, "what a layer passes to next()")
+        with self._abort.child() as abort:
+            stream = await AsyncStream(self._driver, lambda: self._rest(request), abort).open()
         self._given.append(stream)
         return stream
 
     async def close_others(self, chosen: AsyncStream | None) -> None:
         """Closes every stream the layer asked for and did not return."""
-        for stream in self._given:
+        given, self._given = self._given, []  # they lead back here, and would wait for the collector
+        for stream in given:
             if stream is not chosen:
                 await stream.aclose()
 
@@ -182,7 +188,7 @@ class _AsyncOpened(Generic[P]):
         self, driver: AsyncDriver, steps: Callable[[], Steps[P]], abort: Abort | None = None
     ) -> None:
         self._driver = driver
-        self._steps = steps
+        self._steps: Callable[[], Steps[P]] | None = steps  # until they are begun
         self._abort = Abort() if abort is None else abort
         self._reply: P | None = None
         self._failure: Error | None = None
@@ -200,10 +206,19 @@ class _AsyncOpened(Generic[P]):
     async def _opened(self) -> P:
         if self._reply is None:
             self._check()
+            steps, self._steps = self._steps, None
+            if steps is None:
+                raise ConfigError("a stream cannot be opened from two places at the same time")
             try:
-                self._reply = await self._driver.run(self._steps(), self._abort)
+                self._reply = await self._driver.run(steps(), self._abort)
             except Error as error:
                 self._failure = error
+                raise
+            except BaseException:
+                # The server may have the request: opened again, it would go out a second time.
+                self._failure = TransportError(
+                    "the call was interrupted while it was opened", retryable=False
+                )
                 raise
             if self._closed:  # by another task, meanwhile
                 await self.aclose()
@@ -213,7 +228,8 @@ class _AsyncOpened(Generic[P]):
         if self._failure is not None:
             raise self._failure
         if self._closed:
-            raise TransportError("the stream was closed by this program", retryable=False, unsent=True)
+            unsent = self._steps is not None
+            raise TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
 
     def _known(self) -> P:
         if self._reply is None:
@@ -239,7 +255,8 @@ class _AsyncOpened(Generic[P]):
             self._reply.end("closed")
             await closed(self._reply.response.close())
         else:
-            await closed(self._abort())
+            for closing in self._abort():
+                await closed(closing)
 
     async def __aenter__(self) -> Self:
         return await self.open()
@@ -271,6 +288,7 @@ class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
                     reply.fail(error)
                 else:
                     reply.feed(data)
+                    data = b""  # a frame shown with its locals shows no words of the server
             if event is None:
                 await self._driver.run(reply.drain())
         except BaseException:

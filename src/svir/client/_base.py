@@ -84,6 +84,8 @@ class ClientBase:
         return self._exchange.compatibility
 
     def __repr__(self) -> str:
+        if not hasattr(self, "_exchange"):  # shown while it is being built, in the traceback of a refusal
+            return f"{type(self).__name__}(not built)"
         origin = self._exchange.settings.base.origin
         model = self._exchange.settings.model
         named = f", model={model!r}" if model else ""

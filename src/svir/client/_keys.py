@@ -47,9 +47,9 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
         return as_key(value)
     # What is not a variable's name may be the key itself, given in the wrong place: it is not repeated.
     name = f" {value}" if VARIABLE.fullmatch(value) else ""
-    if not name or not (text := os.environ.get(value)):
+    if not name or not os.environ.get(value):
         raise ConfigError(f"the environment variable{name} (api_key_env) is not set")
-    return as_key(text)
+    return as_key(os.environ[value])
 
 
 def _read(path: object) -> str:

@@ -91,6 +91,8 @@ class Client(ClientBase):
         client._configure(API, url, options, layers, resolve_key(options), Compatibility())
         if backend is not None:
             require_no_pool_options(options, "the built-in backend, which backend= replaces")
+            if not callable(getattr(backend, "send", None)):
+                raise TypeError("backend must be a backend: an object with send()")
         else:
             from svir.http._builtin import Http11Backend
 

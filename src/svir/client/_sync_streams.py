@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from svir.errors import ConfigError, Error, TransportError
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
-from svir.types import TextDelta
+from svir.types import Request, TextDelta
+from svir.types._value import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from svir.exchange import RawReply, Reply, Server, Steps
     from svir.http._seam import Backend, Headers, HttpResponse
-    from svir.types import Completion, Event, Request
+    from svir.types import Completion, Event
 
 
 __all__ = ["Driver", "Next", "RawStream", "Stream"]
@@ -110,13 +111,16 @@ class Next:
 
     def __call__(self, request: Request) -> Stream:
         """Opens the call; may be made again with the same or another request."""
-        stream = Stream(self._driver, lambda: self._rest(request), self._abort).open()
+        check(request, Request, "what a layer passes to next()")
+        with self._abort.child() as abort:
+            stream = Stream(self._driver, lambda: self._rest(request), abort).open()
         self._given.append(stream)
         return stream
 
     def close_others(self, chosen: Stream | None) -> None:
         """Closes every stream the layer asked for and did not return."""
-        for stream in self._given:
+        given, self._given = self._given, []  # they lead back here, and would wait for the collector
+        for stream in given:
             if stream is not chosen:
                 stream.close()
 
@@ -126,7 +130,7 @@ class _Opened(Generic[P]):
 
     def __init__(self, driver: Driver, steps: Callable[[], Steps[P]], abort: Abort | None = None) -> None:
         self._driver = driver
-        self._steps = steps
+        self._steps: Callable[[], Steps[P]] | None = steps  # until they are begun
         self._abort = Abort() if abort is None else abort
         self._reply: P | None = None
         self._failure: Error | None = None
@@ -144,10 +148,19 @@ class _Opened(Generic[P]):
     def _opened(self) -> P:
         if self._reply is None:
             self._check()
+            steps, self._steps = self._steps, None
+            if steps is None:
+                raise ConfigError("a stream cannot be opened from two places at the same time")
             try:
-                self._reply = self._driver.run(self._steps(), self._abort)
+                self._reply = self._driver.run(steps(), self._abort)
             except Error as error:
                 self._failure = error
+                raise
+            except BaseException:
+                # The server may have the request: opened again, it would go out a second time.
+                self._failure = TransportError(
+                    "the call was interrupted while it was opened", retryable=False
+                )
                 raise
             if self._closed:  # by another thread, meanwhile
                 self.close()
@@ -157,7 +170,8 @@ class _Opened(Generic[P]):
         if self._failure is not None:
             raise self._failure
         if self._closed:
-            raise TransportError("the stream was closed by this program", retryable=False, unsent=True)
+            unsent = self._steps is not None
+            raise TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
 
     @property
     def headers(self) -> Headers:
@@ -209,6 +223,7 @@ class Stream(_Opened["Reply[HttpResponse]"]):
                     reply.fail(error)
                 else:
                     reply.feed(data)
+                    data = b""  # a frame shown with its locals shows no words of the server
             if event is None:
                 self._driver.run(reply.drain())
         except BaseException:

@@ -15,6 +15,7 @@ from svir.errors import ConfigError, Error, RequestTimeoutError, ResponseLimitEr
 from svir.exchange._deadlines import Deadlines
 from svir.exchange._reply import RawReply, Reply
 from svir.exchange._settings import Settings, as_key
+from svir.exchange._stack import is_async
 from svir.exchange._status import REJECTIONS, error_of_status, request_id
 from svir.exchange._steps import AnyResponse, Call, Close, Read, Send
 from svir.http._seam import Secret
@@ -193,8 +194,11 @@ class Exchange:
         key = self.settings.key
         if key is None or isinstance(key, Secret):
             return key
-        text = yield from self._within(deadlines, lambda left: Call(key, left))
-        if isinstance(text, str):
+        asked = key if is_async(key) else lambda: _asked(key)
+        text = yield from self._within(deadlines, lambda left: Call(asked, left))
+        if isinstance(text, Secret):
+            return text
+        if isinstance(text, str):  # of an async function
             return as_key(text)
         if isinstance(text, Coroutine):  # not awaited: this is the blocking face
             text.close()
@@ -247,6 +251,15 @@ class Exchange:
             if size > limit:
                 raise ResponseLimitError(f"the response is over {limit} bytes; see Limits.wire_bytes")
         return b"".join(pieces)[:limit]
+
+
+def _asked(key: Callable[[], object]) -> object:
+    """What a caller's function gives, a key as a secret at once."""
+    try:
+        text = key()
+    except StopIteration:  # an exhausted iterator's ``__next__``; no generator and no future can carry it
+        text = None
+    return as_key(text) if isinstance(text, str) else text
 
 
 def _is_success(response: AnyResponse) -> bool:

@@ -164,6 +164,8 @@ class Reply(RawReply[R]):
             return
         self._drained = True
         until, left = self.clock() + DRAIN_SECONDS, DRAIN_BYTES
+        if (total := self.deadlines.total) is not None:
+            until = min(until, total.when)  # the whole answer was promised by then
         while left > 0 and (wait := until - self.clock()) > 0:
             try:
                 data: bytes = yield Read(self.response, wait)

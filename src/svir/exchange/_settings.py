@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -85,6 +86,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         check(self.include_usage, bool, "include_usage")
         check_text(self.model, "model")
         check_text(self.max_tokens_field, "max_tokens_field")
+        if self.context_tokens == 0 or not self.max_tokens_field:
+            raise ConfigError("context_tokens must be at least 1, and max_tokens_field not empty")
         for name in ("connect_timeout", "idle_timeout", "timeout"):
             if (seconds := getattr(self, name)) is not None:
                 check_seconds(seconds, name)
@@ -127,6 +130,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             body=body,
         )
 
+
+KEY = re.compile(r"[!-~]+")  # printable ASCII, no blanks
 
 # Options that are settings as they are.
 PLAIN = (
@@ -175,7 +180,9 @@ def as_key(text: str) -> Secret:
     Raises:
         svir.ConfigError: It is empty, or holds blanks, line breaks or control characters.
     """
-    key = text.strip()
-    if not key or any(not "!" <= c <= "~" for c in key):
+    key = Secret(text.strip())
+    sound = KEY.fullmatch(key.reveal()) is not None
+    text = ""  # a frame shown with its locals shows no key
+    if not sound:
         raise ConfigError("the API key must be one word of printable ASCII")
-    return Secret(key)
+    return key

@@ -9,6 +9,7 @@ the request's own body raised while it was read.
 from __future__ import annotations
 
 import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
@@ -157,12 +158,13 @@ class Abort:
     shuts what is attached, at once, and whatever is attached later.
     """
 
-    __slots__ = ("_lock", "_shut", "asked")
+    __slots__ = ("_children", "_lock", "_shut", "asked")
 
     def __init__(self) -> None:
         self.asked = False
         """Whether the call is to end."""
         self._shut: Callable[[], object] | None = None
+        self._children: list[Abort] = []
         # Held while shutting, so that nothing is shut that the call has already given back.
         self._lock = threading.RLock()
 
@@ -177,11 +179,25 @@ class Abort:
         with self._lock:
             self._shut = None
 
-    def __call__(self) -> object:
+    @contextmanager
+    def child(self) -> Iterator[Abort]:
+        """One for a wait beside others: within the block, ending this one ends that one, too."""
+        child = Abort()
+        with self._lock:
+            self._children.append(child)
+            child.asked = self.asked
+        try:
+            yield child
+        finally:
+            with self._lock:
+                self._children.remove(child)
+
+    def __call__(self) -> list[object]:
         """Ends the call; what shutting returned is handed on."""
         with self._lock:
             self.asked = True
-            return self._shut() if self._shut is not None else None
+            results = [result for child in self._children for result in child()]
+            return results if self._shut is None else [*results, self._shut()]
 
 
 class HttpResponse(Protocol):
