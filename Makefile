@@ -7,6 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
 PYTEST_ARGS ?=
+JOBS ?= 2
 
 .PHONY: all test lint types wheel unit bench fuzz clean
 all: test
@@ -36,7 +37,7 @@ wheel: $(VENV)/.dev-stamp
 	$(PY) -m pip install --quiet "$$(ls dist/svir-*.whl)[cli]"
 
 unit: wheel
-	$(PY) -m pytest --cov --cov-report=term $(PYTEST_ARGS)
+	$(PY) -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term $(PYTEST_ARGS)
 
 SECONDS ?= 30
 fuzz: wheel

@@ -1,4 +1,4 @@
-"""What goes wrong around a call: interrupted opening, two at once, functions that raise, and what is shown."""
+"""What goes wrong around a call: opening that is interrupted, two at once, functions that raise."""
 
 from __future__ import annotations
 
