@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from svir.client._async_many import AsyncCompletions
 from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream, closed
-from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
-from svir.client._keys import resolve_key
-from svir.exchange import Compatibility
+from svir.client._base import ClientBase, as_request, as_typed_request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -29,6 +27,12 @@ __all__ = ["AsyncClient"]
 T = TypeVar("T")
 
 
+def _builtin(**options: Any) -> AsyncBackend:
+    from svir.http._builtin import AsyncHttp11Backend  # at a client's making, not at import
+
+    return AsyncHttp11Backend(**options)
+
+
 class AsyncClient(ClientBase):
     """An asynchronous client for one server, under asyncio or trio. Tasks may share it, but not a stream.
 
@@ -39,6 +43,8 @@ class AsyncClient(ClientBase):
     """
 
     _colour: ClassVar[str] = "async"
+    _builtin = staticmethod(_builtin)
+    _driven_by = AsyncDriver
     _driver: AsyncDriver
 
     @classmethod
@@ -60,22 +66,7 @@ class AsyncClient(ClientBase):
         """
         from svir.openai.chat import API
 
-        client = cls.__new__(cls)
-        client._configure(API, url, options, layers, resolve_key(options), Compatibility())
-        if backend is not None:
-            require_no_pool_options(options, "the built-in backend, which backend= replaces")
-            if not callable(getattr(backend, "send", None)):
-                raise TypeError("backend must be a backend: an object with send()")
-        else:
-            from svir.http._builtin import AsyncHttp11Backend
-
-            backend = AsyncHttp11Backend(
-                max_connections=options.get("max_connections"),
-                ca_file=options.get("ca_file"),
-                ssl_context=options.get("ssl_context"),
-            )
-        client._driver = AsyncDriver(backend)
-        return client
+        return cls._built(API, url, options, layers, backend)
 
     def with_options(self, *, layers: Sequence[AsyncLayer] | None = None, **changes: Unpack[Options]) -> Self:
         """A client with other options that shares this one's connections, key and what was learned.
@@ -85,10 +76,7 @@ class AsyncClient(ClientBase):
         Raises:
             svir.ConfigError: An option is not accepted, or concerns the shared connections.
         """
-        client = type(self).__new__(type(self))
-        client._derive(self, changes, layers)
-        client._driver = self._driver
-        return client
+        return self._derived(changes, layers)
 
     async def complete(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
@@ -12,7 +12,7 @@ from svir.types import Completion, Message, Request, Schema, ToolResult
 from svir.types._value import check
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from typing_extensions import TypeForm
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from svir.exchange._settings import Key
     from svir.types import Turn
 
-__all__ = ["ClientBase", "as_request", "as_typed_request", "require_no_pool_options"]
+__all__ = ["ClientBase", "as_request", "as_typed_request"]
 
 POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
 """Options of the built-in backend: they concern the pool, which derived clients share."""
@@ -30,6 +30,10 @@ class ClientBase:
     """Settings, layers and what was learned; a face adds the backend and performs the steps."""
 
     _colour: ClassVar[str]
+    _builtin: ClassVar[Callable[..., Any]]
+    """Makes the built-in backend of this face."""
+    _driven_by: ClassVar[Callable[..., Any]]
+    """Makes the driver of this face from a backend."""
 
     _api: WireApi
     _url: str
@@ -37,6 +41,7 @@ class ClientBase:
     _key: Key | None
     _layers: tuple[object, ...]
     _exchange: Exchange
+    _driver: Any
 
     def _configure(
         self,
@@ -65,18 +70,37 @@ class ClientBase:
         server = Server(origin.host, origin.port, api.name, exchange.settings.model, exchange.clock)
         self._open = stack(self._layers, self._exchange.open, server, colour=self._colour)
 
-    def _derive(self, other: ClientBase, changes: Mapping[str, Any], layers: Sequence[object] | None) -> None:
-        """Becomes ``other`` with changes, sharing its key and what it learned."""
-        require_no_pool_options(changes, "the pool, which derived clients share")
-        key = resolve_key(changes) if any(name in changes for name in KEY_OPTIONS) else other._key
-        self._configure(
-            other._api,
-            other._url,
-            {**other._options, **changes},
-            other._layers if layers is None else layers,
+    @classmethod
+    def _built(
+        cls, api: WireApi, url: str, options: Mapping[str, Any], layers: Sequence[object], backend: object
+    ) -> Self:
+        """A client of this face, with a backend of the caller's or the built-in one."""
+        client = cls.__new__(cls)
+        client._configure(api, url, options, layers, resolve_key(options), Compatibility())
+        if backend is None:
+            backend = cls._builtin(**{name: options.get(name) for name in POOL_OPTIONS})
+        else:
+            _require_no_pool_options(options, "the built-in backend, which backend= replaces")
+            if not callable(getattr(backend, "send", None)):
+                raise TypeError("backend must be a backend: an object with send()")
+        client._driver = cls._driven_by(backend)
+        return client
+
+    def _derived(self, changes: Mapping[str, Any], layers: Sequence[object] | None) -> Self:
+        """A client with other options, sharing connections, key and what was learned."""
+        _require_no_pool_options(changes, "the pool, which derived clients share")
+        key = resolve_key(changes) if any(name in changes for name in KEY_OPTIONS) else self._key
+        client = type(self).__new__(type(self))
+        client._driver = self._driver
+        client._configure(
+            self._api,
+            self._url,
+            {**self._options, **changes},
+            self._layers if layers is None else layers,
             key,
-            other.compatibility,
+            self.compatibility,
         )
+        return client
 
     @property
     def compatibility(self) -> Compatibility:
@@ -92,7 +116,7 @@ class ClientBase:
         return f"{type(self).__name__}({self._api.name} at {origin.authority}{named})"
 
 
-def require_no_pool_options(options: Mapping[str, Any], owner: str) -> None:
+def _require_no_pool_options(options: Mapping[str, Any], owner: str) -> None:
     """Raises for options of the built-in backend where they would have no effect.
 
     Raises:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from svir.client._base import ClientBase, as_request, as_typed_request, require_no_pool_options
-from svir.client._keys import resolve_key
+from svir.client._base import ClientBase, as_request, as_typed_request
 from svir.client._sync_many import Completions
 from svir.client._sync_streams import Driver, Next, RawStream, Stream
-from svir.exchange import Compatibility
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +27,12 @@ __all__ = ["Client"]
 T = TypeVar("T")
 
 
+def _builtin(**options: Any) -> Backend:
+    from svir.http._builtin import Http11Backend  # at a client's making, not at import
+
+    return Http11Backend(**options)
+
+
 class Client(ClientBase):
     """A blocking client for one server. Safe to share between threads; streams are not.
 
@@ -39,6 +43,8 @@ class Client(ClientBase):
     """
 
     _colour: ClassVar[str] = "sync"
+    _builtin = staticmethod(_builtin)
+    _driven_by = Driver
     _driver: Driver
 
     @classmethod
@@ -87,22 +93,7 @@ class Client(ClientBase):
         """
         from svir.openai.chat import API
 
-        client = cls.__new__(cls)
-        client._configure(API, url, options, layers, resolve_key(options), Compatibility())
-        if backend is not None:
-            require_no_pool_options(options, "the built-in backend, which backend= replaces")
-            if not callable(getattr(backend, "send", None)):
-                raise TypeError("backend must be a backend: an object with send()")
-        else:
-            from svir.http._builtin import Http11Backend
-
-            backend = Http11Backend(
-                max_connections=options.get("max_connections"),
-                ca_file=options.get("ca_file"),
-                ssl_context=options.get("ssl_context"),
-            )
-        client._driver = Driver(backend)
-        return client
+        return cls._built(API, url, options, layers, backend)
 
     def with_options(self, *, layers: Sequence[Layer] | None = None, **changes: Unpack[Options]) -> Self:
         """A client with other options that shares this one's connections, key and what was learned.
@@ -112,10 +103,7 @@ class Client(ClientBase):
         Raises:
             svir.ConfigError: An option is not accepted, or concerns the shared connections.
         """
-        client = type(self).__new__(type(self))
-        client._derive(self, changes, layers)
-        client._driver = self._driver
-        return client
+        return self._derived(changes, layers)
 
     def complete(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
