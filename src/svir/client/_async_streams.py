@@ -10,6 +10,7 @@ import sys
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
+from svir.client._shape import Shaped
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange._stack import is_async
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
@@ -267,7 +268,7 @@ class _AsyncOpened(Generic[P]):
         await self.aclose()
 
 
-class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
+class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"], Shaped):
     """One answer as it arrives: an asynchronous iterator of events that ends with ``Completed``, or raises.
 
     The request goes out when the block is entered, on ``await open()``, or with the first event.
@@ -315,22 +316,6 @@ class AsyncStream(_AsyncOpened["Reply[AsyncHttpResponse]"]):
         if completion is None:
             raise AssertionError("a decoder ended without a completion")
         return completion
-
-    def first_token_by(self, when: float) -> None:
-        """Something of the answer must come by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._known().first_token_by(when)
-
-    def complete_by(self, when: float) -> None:
-        """The answer must be whole by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._known().complete_by(when)
-
-    def idle_timeout(self, seconds: float) -> None:
-        """The server may be silent for ``seconds`` at most; tighter wins (D28)."""
-        self._known().idle_timeout(seconds)
-
-    def inspect(self, watch: Callable[[Event | Error], object]) -> None:
-        """Calls ``watch`` with every event handed out from now on, and the error that ends it."""
-        self._known().inspect(watch)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

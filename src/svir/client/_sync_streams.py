@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
+from svir.client._shape import Shaped
 from svir.errors import ConfigError, Error, TransportError
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
@@ -203,7 +204,7 @@ class _Opened(Generic[P]):
         self.close()
 
 
-class Stream(_Opened["Reply[HttpResponse]"]):
+class Stream(_Opened["Reply[HttpResponse]"], Shaped):
     """One answer as it arrives: an iterator of events that ends with ``Completed``, or raises.
 
     The request goes out when the block is entered, on ``open()``, or with the first event. A stream is not
@@ -234,6 +235,9 @@ class Stream(_Opened["Reply[HttpResponse]"]):
             raise StopIteration
         return event
 
+    def _known(self) -> Reply[HttpResponse]:
+        return self._opened()
+
     def text(self) -> Texts:
         """The pieces of the answer's text alone; ``complete()`` afterwards gives the whole answer."""
         return Texts(self)
@@ -250,22 +254,6 @@ class Stream(_Opened["Reply[HttpResponse]"]):
         if completion is None:
             raise AssertionError("a decoder ended without a completion")
         return completion
-
-    def first_token_by(self, when: float) -> None:
-        """Something of the answer must come by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._opened().first_token_by(when)
-
-    def complete_by(self, when: float) -> None:
-        """The answer must be whole by ``when`` (``time.monotonic()``); tighter wins (D28)."""
-        self._opened().complete_by(when)
-
-    def idle_timeout(self, seconds: float) -> None:
-        """The server may be silent for ``seconds`` at most; tighter wins (D28)."""
-        self._opened().idle_timeout(seconds)
-
-    def inspect(self, watch: Callable[[Event | Error], object]) -> None:
-        """Calls ``watch`` with every event handed out from now on, and the error that ends it."""
-        self._opened().inspect(watch)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
