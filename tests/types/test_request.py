@@ -147,11 +147,51 @@ def test_what_a_server_may_refuse_is_not_judged_here():
     Request("m", temperature=99, top_p=-1, max_tokens=0, seed=-1)
 
 
-def test_extra_is_a_copy_of_any_mapping():
-    given = {"a": 1}
-    request = Request("m", extra=types.MappingProxyType(given))
-    given["b"] = 2
-    assert request.extra == {"a": 1}
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda given: Request(extra=given).extra,
+        lambda given: Schema("a", given).schema,
+        lambda given: Tool("a", "", given).input_schema,
+    ],
+    ids=["extra", "schema", "input_schema"],
+)
+class TestFreeJson:
+    def test_is_a_copy_that_does_not_change_with_what_was_given(self, kept):
+        given = {"a": 1, "b": {"c": [{"d": 1}]}, "e": (1,), "f": types.MappingProxyType({"g": None})}
+        copy = kept(types.MappingProxyType(given))
+        given["b"]["c"][0]["d"] = 2
+        given["h"] = 2
+        assert copy == {"a": 1, "b": {"c": [{"d": 1}]}, "e": [1], "f": {"g": None}}
+
+    @pytest.mark.parametrize(
+        "key", [1, None, True, 1.5, (1,), b"x", 10**5000], ids=lambda key: type(key).__name__
+    )
+    def test_has_no_key_but_text(self, kept, key):
+        for given, place in [({key: 1}, ""), ({"a b": [{"1": 1, key: 2}]}, r"\['a b'\]\[0\]")]:
+            problem = f"{place} has a key that is not text, but {type(key).__name__}$"
+            with pytest.raises(ConfigError, match=problem):
+                kept(given)
+
+    @pytest.mark.parametrize(
+        "value", [{1}, b"x", object(), iter(()), 1j], ids=lambda value: type(value).__name__
+    )
+    def test_holds_nothing_but_json(self, kept, value):
+        with pytest.raises(
+            ConfigError, match=rf"(extra|schema)\.a\[1\] is not JSON, but {type(value).__name__}$"
+        ):
+            kept({"a": [0, value]})
+
+    def test_is_no_deeper_than_can_be_written(self, kept):
+        deep, loop = {}, {}
+        for _ in range(99):
+            deep = {"x": deep}
+        loop["x"] = [loop, loop]
+        assert kept(deep) == deep
+        for given in ({"x": deep}, loop):
+            with pytest.raises(ConfigError, match="nested too deeply") as caught:
+                kept(given)
+            assert len(str(caught.value)) < 300
 
 
 def test_replace_checks_and_normalizes_like_the_constructor():
@@ -225,7 +265,6 @@ def test_any_other_schema_name_is_refused(name):
     [
         lambda: Schema(1, {}),
         lambda: Schema("a", []),
-        lambda: Schema("a", {1: 2}),
         lambda: Schema("a", {}, strict=1),
         lambda: ToolChoice(None),
     ],

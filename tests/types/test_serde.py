@@ -170,6 +170,8 @@ USER = {"role": "user", "parts": []}
         ),
         (Request, {"tools": [{"name": ""}]}, "$.tools[0]: a tool needs a name"),
         (Request, {"extra": {1: 2}}, "$.extra must be an object with text keys, not an object"),
+        (Request, {"extra": {"a": [{1: 2}]}}, "$.extra.a[0] has a key that is not text, but int"),
+        (Part, [], "$ must be an object with text keys, not a list"),
         (Part, {"image": {}}, "$.image has no known source, but nothing"),
         (Part, {"image": {"path": "a", "bytes": ""}}, "$.image has more than one source: path, bytes"),
         (Part, {"image": {"bytes": "a"}}, "$.image.bytes is no base64"),
@@ -243,7 +245,8 @@ def test_deeply_nested_data_is_refused_not_recursed_into(around):
         for kind in FORMS:
             with pytest.raises(ConfigError):
                 from_dict(kind, {"role": deep, "text": deep, "model": deep, "id": deep, "finish": deep})
-        assert from_dict(Request, {"extra": {"x": deep}}).extra["x"] is deep
+        with pytest.raises(ConfigError, match=r"\$\.extra\.x.* is nested too deeply"):
+            from_dict(Request, {"extra": {"x": deep}})
     finally:
         while isinstance(deep, (dict, list)):  # taken apart from the outside: freeing it whole would recurse
             deep = deep.popitem()[1] if isinstance(deep, dict) else deep.pop()
@@ -261,3 +264,13 @@ def test_what_has_no_form_is_a_type_error(kind):
 def test_only_values_are_written(value):
     with pytest.raises(TypeError, match="no serialized form"):
         to_dict(value)
+
+
+def test_nothing_that_is_written_or_read_is_shared_with_the_value():
+    stored = to_dict(EXAMPLES["Request"].replace(extra={"a": {"b": 1}}))
+    value = from_dict(Request, stored)
+    written = to_dict(value)
+    for data in (stored, written):
+        data["extra"]["a"]["b"] = data["tools"][0]["input_schema"]["properties"]["value"]["type"] = "changed"
+    assert value.extra == {"a": {"b": 1}}
+    assert value.tools == EXAMPLES["Request"].tools

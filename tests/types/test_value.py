@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import enum
 import inspect
 import pickle
 from pathlib import Path
@@ -12,7 +13,27 @@ import pytest
 from hypothesis import given
 
 import svir.types
-from svir import Completion, FinishReason, Image, Limits, Message, Request, Text, TextDelta, Tool, user
+from svir import (
+    Completion,
+    Effort,
+    FinishReason,
+    Image,
+    Limits,
+    Message,
+    Reasoning,
+    Request,
+    Role,
+    Schema,
+    Text,
+    TextDelta,
+    TextFile,
+    Tool,
+    ToolCall,
+    ToolChoice,
+    ToolResult,
+    user,
+)
+from svir.types import PathSource, UrlSource
 from svir.types._value import LONGEST_TEXT, Value
 from tests.support import values
 from tests.support.values import EXAMPLES
@@ -158,3 +179,96 @@ def test_a_frozen_value_cannot_get_further_attributes():
 def test_limits_are_a_value_too():
     assert issubclass(Limits, Value)
     assert Limits() == Limits(wire_bytes=64 * 1024 * 1024)
+
+
+class Markup(str):
+    """Text of a subclass, as template engines, parsers and numpy make it; it shows itself otherwise."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return "shown"
+
+    def __format__(self, spec):
+        return "shown"
+
+
+def member(text):
+    """The older way to write words, which formats as ``Word.A``."""
+    return enum.Enum("Word", {"A": text}, type=str).A
+
+
+MARKED = {
+    "Text": lambda text: Text(text("x")),
+    "Reasoning": lambda text: Reasoning(text("think"), text("x")),
+    "ToolCall": lambda text: ToolCall(text("x"), text("x"), text("{}")),
+    "ToolResult": lambda text: ToolResult(text("x"), text("x")),
+    "PathSource": lambda text: PathSource(text("x")),
+    "UrlSource": lambda text: UrlSource(text("x")),
+    "Image": lambda text: Image(text("x.png"), media_type=text("image/png"), detail=text("low")),
+    "TextFile": lambda text: TextFile(text("x"), name=text("x")),
+    "TextFile.from_text": lambda text: TextFile.from_text(text("x"), text("x")),
+    "Message": lambda text: Message(text("user"), [text("x")]),
+    "Tool": lambda text: Tool(text("x"), text("x"), {text("x"): [text("x")]}),
+    "ToolChoice": lambda text: ToolChoice.tool(text("x")),
+    "Schema": lambda text: Schema(text("x"), {text("x"): {text("x"): text("x")}}),
+    "Request": lambda text: Request(
+        text("m"),
+        messages=[text("x")],
+        system=text("x"),
+        tool_choice=text("none"),
+        response_format=text("json"),
+        stop=[text("x")],
+        effort=text("low"),
+        extra={text("x"): (text("x"), {text("x"): text("x")})},
+    ),
+}
+"""Values whose every text is made by what is passed in."""
+
+
+def kinds_of(content):
+    """The types of everything a value holds."""
+    yield type(content)
+    if isinstance(content, Value):
+        content = [getattr(content, name) for name in content.__struct_fields__]
+    if isinstance(content, dict):
+        content = [*content, *content.values()]
+    for inner in content if isinstance(content, (list, tuple)) else ():
+        yield from kinds_of(inner)
+
+
+@pytest.mark.parametrize(
+    "text", [Markup, member, lambda text: enum.StrEnum("Word", {"A": text}).A], ids=range(3)
+)
+@pytest.mark.parametrize("make", MARKED.values(), ids=MARKED)
+def test_text_of_a_subclass_is_stored_as_text(make, text):
+    value = make(text)
+    assert value == make(str)
+    assert {kind for kind in kinds_of(value) if issubclass(kind, str)} <= {str, Role, Effort}
+
+
+class Whole(int):
+    """A number of a subclass."""
+
+
+class Broken(float):
+    """A number of a subclass."""
+
+
+def test_a_number_of_a_subclass_is_stored_as_a_number():
+    request = Request(
+        max_tokens=Whole(1),
+        seed=Whole(2),
+        temperature=Broken(0.5),
+        top_p=Broken(1),
+        extra={"k": [Whole(3), True]},
+    )
+    assert request == Request(max_tokens=1, seed=2, temperature=0.5, top_p=1.0, extra={"k": [3, True]})
+    assert not {Whole, Broken} & set(kinds_of(request))
+
+
+@pytest.mark.parametrize("text", [Markup, member])
+def test_an_answer_made_by_hand_of_a_subclass_of_text_is_read_and_added_like_any(text):
+    answer = Completion(FinishReason.STOP, text('{"a": 1}'))
+    assert answer.parse(dict[str, int]) == {"a": 1}
+    assert set(kinds_of(answer.to_message())) == {Message, Role, tuple, Text, str}

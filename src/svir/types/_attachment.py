@@ -10,12 +10,14 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from svir.errors import ConfigError
-from svir.types._value import Value, check, check_count, check_text, store
+from svir.types._value import Value, check, check_count, check_text, keep_texts, store, word
 
 __all__ = ["BytesSource", "Detail", "Image", "PathSource", "Source", "TextFile", "UrlSource"]
 
 Detail = Literal["auto", "low", "high"]
 """How closely a model looks at an image, where the server knows the field."""
+
+DETAILS: tuple[Detail, ...] = ("auto", "low", "high")
 
 MEDIA_TYPES = {
     ".gif": "image/gif",
@@ -37,9 +39,8 @@ class PathSource(Value, frozen=True):
         def __init__(self, path: str | os.PathLike[str]) -> None: ...
 
     def __post_init__(self) -> None:
-        path = os.fspath(self.path)
-        check_text(path, "path")
-        store(self, "path", path)
+        store(self, "path", os.fspath(self.path))
+        keep_texts(self, "path")
 
 
 class BytesSource(Value, frozen=True):
@@ -62,7 +63,7 @@ class UrlSource(Value, frozen=True):
     url: str
 
     def __post_init__(self) -> None:
-        check_text(self.url, "url")
+        keep_texts(self, "url")
 
     def __repr__(self) -> str:
         return f"UrlSource(<{len(self.url)} characters>)"
@@ -110,9 +111,9 @@ class Image(_ImageHead, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         store(self, "source", _as_source(self.source))
-        check_text(self.media_type, "Image.media_type", optional=True)
-        if self.detail not in (None, "auto", "low", "high"):
-            raise ConfigError("Image.detail must be one of auto, low, high")
+        keep_texts(self, "media_type", optional=True)
+        if self.detail is not None:
+            store(self, "detail", word(DETAILS, self.detail, "Image.detail"))
         if self.media_type is None and isinstance(self.source, PathSource):
             store(self, "media_type", MEDIA_TYPES.get(_ending(self.source.path)))
 
@@ -168,7 +169,7 @@ class TextFile(_TextFileHead, frozen=True, kw_only=True):
         source = _as_source(self.source)
         check(source, (PathSource, BytesSource), "TextFile.source")
         store(self, "source", source)
-        check_text(self.name, "TextFile.name", optional=True)
+        keep_texts(self, "name", optional=True)
         check_count(self.escaped_len, "TextFile.escaped_len")
         if self.name is None:
             if not isinstance(source, PathSource):

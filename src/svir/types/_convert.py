@@ -17,6 +17,7 @@ import msgspec
 
 from svir.errors import AnswerError, ConfigError
 from svir.types._models import model_problem, model_reader
+from svir.types._value import plain
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -86,7 +87,7 @@ def from_json(text: str, kind: TypeForm[T], what: str, completion: Completion | 
         svir.AnswerError: The text is no JSON, or does not fit the type.
         svir.ConfigError: Nothing can be read into the type.
     """
-    value, problem = _read(text, kind)
+    value, problem = _read(plain(text), kind)
     if problem:
         # Raised outside the handlers, so that no foreign exception, which quotes the text, stays reachable.
         raise AnswerError(f"{what} {problem}", completion=completion)

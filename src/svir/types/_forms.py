@@ -1,8 +1,8 @@
 """The shapes that serialized values are made of: each writes one kind of content, and reads it back.
 
 Reading takes data as JSON gives it, from anywhere: it raises ``ConfigError`` with the place where something
-is not as it must be, and nothing else. Unknown keys are ignored. Nothing here recurses into the data: free
-JSON (schemas, ``extra``) is taken as it is, and everything else has a bounded depth.
+is not as it must be, and nothing else. Unknown keys are ignored. Free JSON (schemas, ``extra``) is copied, to
+a bounded depth; everything else has one anyway.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import msgspec
 
 from svir.errors import ConfigError
+from svir.types._free import free_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ __all__ = [
     "BASE64",
     "COUNT",
     "FLAG",
+    "FREE",
     "NUMBER",
     "OBJECT",
     "TEXT",
@@ -99,6 +101,16 @@ class _Base64:
         raise ConfigError(f"{path} is no base64")
 
 
+class _Free:
+    """Free JSON: an object whose content is the caller's."""
+
+    def write(self, value: Any) -> object:
+        return free_json(value, "free JSON in a value")
+
+    def read(self, data: object, path: str) -> Any:
+        return free_json(OBJECT.read(data, path), path)
+
+
 def _is_int(data: object) -> bool:
     return isinstance(data, int) and not isinstance(data, bool)
 
@@ -114,6 +126,7 @@ COUNT = _Plain("a whole number from 0 on", lambda data: _is_int(data) and data >
 NUMBER = _Plain("a number", lambda data: _is_int(data) or isinstance(data, float))
 OBJECT = _Plain("an object with text keys", _is_object)
 BASE64 = _Base64()
+FREE = _Free()
 
 
 class Word:

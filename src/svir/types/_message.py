@@ -5,10 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from svir.errors import ConfigError
 from svir.types import _convert
 from svir.types._attachment import Image, TextFile
-from svir.types._value import Value, check, check_text, store, word
+from svir.types._value import Value, check, keep_texts, store, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +49,7 @@ class Text(Value, frozen=True):
     text: str
 
     def __post_init__(self) -> None:
-        check_text(self.text, "Text.text")
+        keep_texts(self, "text")
 
 
 class Reasoning(Value, frozen=True):
@@ -60,9 +59,8 @@ class Reasoning(Value, frozen=True):
     text: str
 
     def __post_init__(self) -> None:
-        if self.source not in REASONING_SOURCES:
-            raise ConfigError(f"Reasoning.source must be one of {', '.join(REASONING_SOURCES)}")
-        check_text(self.text, "Reasoning.text")
+        store(self, "source", word(REASONING_SOURCES, self.source, "Reasoning.source"))
+        keep_texts(self, "text")
 
 
 class ToolCall(Value, frozen=True):
@@ -73,9 +71,7 @@ class ToolCall(Value, frozen=True):
     arguments: str = "{}"
 
     def __post_init__(self) -> None:
-        check_text(self.id, "ToolCall.id")
-        check_text(self.name, "ToolCall.name")
-        check_text(self.arguments, "ToolCall.arguments")
+        keep_texts(self, "id", "name", "arguments")
 
     def parse(self, type: TypeForm[T]) -> T:  # noqa: A002 (the word says it best)
         """The arguments as a type: dataclass, TypedDict, msgspec struct, attrs class, pydantic model, dict.
@@ -109,8 +105,7 @@ class ToolResult(Value, frozen=True):
     is_error: bool = False
 
     def __post_init__(self) -> None:
-        check_text(self.call_id, "ToolResult.call_id")
-        check_text(self.content, "ToolResult.content")
+        keep_texts(self, "call_id", "content")
         check(self.is_error, bool, "ToolResult.is_error")
 
 

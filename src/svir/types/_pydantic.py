@@ -21,8 +21,8 @@ from svir.types._forms import (
     BASE64,
     COUNT,
     FLAG,
+    FREE,
     NUMBER,
-    OBJECT,
     TEXT,
     WHOLE,
     Bare,
@@ -52,7 +52,7 @@ PLAIN: dict[int, Json] = {
     id(WHOLE): {"type": "integer"},
     id(COUNT): {"type": "integer", "minimum": 0},
     id(NUMBER): {"type": "number"},
-    id(OBJECT): {"type": "object"},
+    id(FREE): {"type": "object"},
     id(BASE64): {"type": "string", "contentEncoding": "base64"},
 }
 """Forms of content that JSON has a type for; each is one object, known by being it."""

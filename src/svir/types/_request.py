@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
 import msgspec
 
 from svir.errors import ConfigError
+from svir.types._free import free_json
 from svir.types._message import Message, Role, ToolResult, user
 from svir.types._response import Completion
 from svir.types._tool import Offers, Tool
-from svir.types._value import Value, check, check_count, check_number, check_text, store, word
+from svir.types._value import (
+    Value,
+    check,
+    check_count,
+    check_number,
+    check_text,
+    keep_texts,
+    plain,
+    store,
+    word,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -47,7 +58,7 @@ class ToolChoice(Value, frozen=True):
     name: str
 
     def __post_init__(self) -> None:
-        check_text(self.name, "ToolChoice.name")
+        keep_texts(self, "name")
 
     @classmethod
     def tool(cls, name: str) -> ToolChoice:
@@ -65,7 +76,7 @@ class Schema(_SchemaHead, frozen=True, kw_only=True):
 
     Args:
         name: ASCII letters, digits, ``_`` and ``-``; at most 64.
-        schema: The JSON Schema.
+        schema: The JSON Schema; copied.
         strict: Ask the server to keep to it strictly; sent only when true.
     """
 
@@ -76,11 +87,11 @@ class Schema(_SchemaHead, frozen=True, kw_only=True):
         def __init__(self, name: str, schema: Mapping[str, object], *, strict: bool = False) -> None: ...
 
     def __post_init__(self) -> None:
-        check_text(self.name, "Schema.name")
+        keep_texts(self, "name")
         allowed = self.name.isascii() and all(c.isalnum() or c in "_-" for c in self.name)
         if not allowed or not 0 < len(self.name) <= 64:
             raise ConfigError("Schema.name must be 1 to 64 ASCII letters, digits, _ or -")
-        store(self, "schema", _as_dict(self.schema, "Schema.schema"))
+        store(self, "schema", free_json(self.schema, "Schema.schema"))
         check(self.strict, bool, "Schema.strict")
 
     @classmethod
@@ -125,6 +136,7 @@ class Schema(_SchemaHead, frozen=True, kw_only=True):
 
 EffortWord = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 ToolChoiceWord = Literal["auto", "none", "required"]
+CHOICES: tuple[ToolChoiceWord, ...] = ("auto", "none", "required")
 ResponseFormat = Literal["text", "json"] | Schema
 """What the answer must be: text (the default), any JSON, or JSON to a schema."""
 
@@ -152,11 +164,12 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         effort: How much to reason.
         include_usage: Ask for token counts; None leaves it to the client, which asks (D21).
         send_reasoning: Send earlier reasoning back under the key it came with (P5, D23).
-        extra: Further fields of the body, for what one server understands.
+        extra: Further fields of the body, for what one server understands; copied.
 
     Raises:
         TypeError: A field has the wrong Python type.
-        svir.ConfigError: A word is outside its closed list, or a number is negative or not finite.
+        svir.ConfigError: A word is outside its closed list, a number is negative or not finite, or something
+            in ``extra`` is not JSON.
 
     Example:
         >>> from svir import Request
@@ -207,28 +220,25 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        check_text(self.model, "Request.model")
-        check_text(self.system, "Request.system", optional=True)
+        keep_texts(self, "model")
+        keep_texts(self, "system", optional=True)
         store(self, "messages", _as_messages(self.messages))
         store(self, "tools", _as_tools(self.tools))
-        if not isinstance(self.tool_choice, ToolChoice) and self.tool_choice not in {
-            "auto",
-            "none",
-            "required",
-        }:
-            raise ConfigError("Request.tool_choice must be auto, none, required or ToolChoice.tool(name)")
+        store(self, "tool_choice", _as_choice(self.tool_choice))
         store(self, "response_format", _as_format(self.response_format))
         check_count(self.max_tokens, "Request.max_tokens")
         check_number(self.temperature, "Request.temperature")
         check_number(self.top_p, "Request.top_p")
         store(self, "stop", _as_stop(self.stop))
         check(self.seed, (int, type(None)), "Request.seed")
+        for name in ("max_tokens", "temperature", "top_p", "seed"):
+            store(self, name, plain(getattr(self, name)))
         if self.effort is not None:
             store(self, "effort", word(Effort, self.effort, "Request.effort"))
         for name in ("parallel_tool_calls", "include_usage"):
             check(getattr(self, name), (bool, type(None)), f"Request.{name}")
         check(self.send_reasoning, bool, "Request.send_reasoning")
-        store(self, "extra", _as_dict(self.extra, "Request.extra"))
+        store(self, "extra", free_json(self.extra, "Request.extra"))
 
     def replace(self, **changes: Any) -> Self:
         """A copy with other fields.
@@ -311,10 +321,23 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
     return tuple(tool for one in cast("Iterable[object]", given) for tool in _as_tools(one))
 
 
+def _as_choice(given: object) -> ToolChoiceWord | ToolChoice:
+    if isinstance(given, ToolChoice):
+        return given
+    for choice in CHOICES:
+        if isinstance(given, str) and given == choice:
+            return choice
+    raise ConfigError("Request.tool_choice must be auto, none, required or ToolChoice.tool(name)")
+
+
 def _as_format(given: Any) -> ResponseFormat:
     match given:
-        case Schema() | "text" | "json":
+        case Schema():
             return given
+        case "text":
+            return "text"
+        case "json":
+            return "json"
         case _:
             pass
     # Types come in many shapes, but what they are not is data.
@@ -329,13 +352,4 @@ def _as_stop(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
     stop = (given,) if isinstance(given, str) else tuple(given)
     for n, text in enumerate(stop):
         check_text(text, f"Request.stop[{n}]")
-    return stop
-
-
-def _as_dict(given: object, where: str) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        raise TypeError(f"{where} must be a mapping, not {type(given).__name__}")
-    items = dict(cast("Mapping[str, Any]", given))
-    for key in items:
-        check_text(key, f"a key of {where}")
-    return items
+    return tuple(map(plain, stop))

@@ -20,8 +20,8 @@ from svir.types._forms import (
     BASE64,
     COUNT,
     FLAG,
+    FREE,
     NUMBER,
-    OBJECT,
     TEXT,
     WHOLE,
     Bare,
@@ -106,9 +106,9 @@ TOOL = Record(
     Tool,
     Field("name", TEXT),
     Field("description", TEXT, always=True),
-    Field("input_schema", OBJECT, always=True),
+    Field("input_schema", FREE, always=True),
 )
-SCHEMA = Record(Schema, Field("name", TEXT), Field("schema", OBJECT), Field("strict", FLAG))
+SCHEMA = Record(Schema, Field("name", TEXT), Field("schema", FREE), Field("strict", FLAG))
 TOOL_CHOICE = OneOf("tool choice", {"tool": Bare(ToolChoice, "name", TEXT)}, ("auto", "none", "required"))
 REQUEST = Record(
     Request,
@@ -128,7 +128,7 @@ REQUEST = Record(
     Field("stop", Many(TEXT)),
     Field("seed", WHOLE),
     Field("parallel_tool_calls", FLAG),
-    Field("extra", OBJECT),
+    Field("extra", FREE),
 )
 USAGE = Record(Usage, *(Field(name, COUNT) for name in ("input", "output", "total", "reasoning", "cached")))
 TIMING = Record(Timing, Field("first_token_ms", COUNT), Field("last_token_ms", COUNT))
@@ -176,7 +176,7 @@ def to_dict(value: object) -> object:
     """A value, or several, as data that ``json`` can write: made to be stored, and read by ``from_dict``.
 
     The form is a public contract (D22). A part or an event standing alone is tagged. Bytes become base64;
-    paths stay paths. Free JSON (schemas, ``extra``) is shared with the value, not copied.
+    paths stay paths. Nothing of it is shared with the value.
 
     Raises:
         TypeError: Something that is no request, answer, or part of one.

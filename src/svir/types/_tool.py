@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from svir.errors import ConfigError
-from svir.types._value import Value, check, check_text, store
+from svir.types._free import free_json
+from svir.types._value import Value, keep_texts, store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Offers", "Tool"]
 
@@ -25,7 +26,7 @@ class Tool(Value, frozen=True):
     Args:
         name: What the model calls it by; must not be empty.
         description: What it does, for the model.
-        input_schema: A JSON Schema of the arguments; by default an object without properties.
+        input_schema: A JSON Schema of the arguments, copied; by default an object without properties.
 
     Example:
         >>> from svir import Tool
@@ -40,17 +41,15 @@ class Tool(Value, frozen=True):
     if TYPE_CHECKING:
 
         def __init__(
-            self, name: str, description: str = "", input_schema: dict[str, object] | None = None
+            self, name: str, description: str = "", input_schema: Mapping[str, object] | None = None
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        check_text(self.name, "Tool.name")
-        check_text(self.description, "Tool.description")
+        keep_texts(self, "name", "description")
         if not self.name:
             raise ConfigError("a tool needs a name")
         given: object = self.input_schema
-        schema = _no_arguments() if given is None else given
-        check(schema, dict, "Tool.input_schema")
+        schema = _no_arguments() if given is None else free_json(given, "Tool.input_schema")
         store(self, "input_schema", schema)
 
 

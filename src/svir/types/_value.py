@@ -1,6 +1,7 @@
 """The base of all values: frozen, compared by value, and short when shown.
 
-1. A value stores exactly what its annotations say: tuples, never lists; enums, never bare words.
+1. A value stores exactly what its annotations say: tuples, never lists; enums, never bare words; ``str``
+   itself, never a subclass, which msgspec does not write and ``format`` may show as something else.
 2. What a constructor *accepts* is wider, and written as an ``__init__`` that only type checkers see;
    ``__post_init__`` turns it into what is stored, and does nothing the second time (copying calls it again).
 3. A wrong Python type is a ``TypeError``, a word outside a closed list a ``ConfigError``. What a server may
@@ -18,14 +19,24 @@ from msgspec.structs import force_setattr
 from svir.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["Value", "check", "check_count", "check_number", "check_text", "store", "word"]
+__all__ = [
+    "Value",
+    "check",
+    "check_count",
+    "check_number",
+    "check_text",
+    "keep_texts",
+    "plain",
+    "store",
+    "word",
+]
 
 LONGEST_TEXT = 100
 LONGEST_SEQUENCE = 8
 
-E = TypeVar("E", bound=StrEnum)
+W = TypeVar("W", bound=str)
 
 store = force_setattr
 """Sets a field of a frozen value, for ``__post_init__`` alone."""
@@ -118,6 +129,30 @@ def check_text(value: object, where: str, *, optional: bool = False) -> None:
     check(value, (str, type(None)) if optional else str, where)
 
 
+def plain(value: object) -> Any:
+    """A text or number of a subclass (markup, an enum's member, numpy's) as one of Python's own."""
+    match value:
+        case bool():
+            return value
+        case str():
+            return str.__str__(value)  # not str(value): a subclass may show itself as something else
+        case int():
+            return int.__int__(value)
+        case float():
+            return float.__float__(value)
+        case _:
+            return value
+
+
+def keep_texts(value: Value, *names: str, optional: bool = False) -> None:
+    """Checks the fields that are text, and stores them as ``str`` itself."""
+    for name in names:
+        given: object = getattr(value, name)
+        check_text(given, f"{type(value).__name__}.{name}", optional=optional)
+        if given is not None and given.__class__ is not str:
+            store(value, name, plain(given))
+
+
 def check_count(value: object, where: str) -> None:
     """Raises unless the value is None or a whole number that is not negative."""
     check(value, (int, type(None)), where)
@@ -132,10 +167,11 @@ def check_number(value: object, where: str) -> None:
         raise ConfigError(f"{where} must be a finite number")
 
 
-def word(kind: type[E], value: object, where: str) -> E:
+def word(words: Iterable[W], value: object, where: str) -> W:
     """The member of a closed list of words; ``ConfigError`` names the list."""
     check_text(value, where)
-    for member in kind:
-        if member.value == value:
+    known = tuple(words)
+    for member in known:
+        if member == value:
             return member
-    raise ConfigError(f"{where} must be one of {', '.join(kind)}, not {_short(value)}")
+    raise ConfigError(f"{where} must be one of {', '.join(known)}, not {_short(value)}")

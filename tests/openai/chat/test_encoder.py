@@ -317,3 +317,39 @@ def test_whatever_the_parts_are_the_body_is_the_json_it_should_be(given_, block_
         )
     else:
         assert content == "\n\n".join(texts)
+
+
+class Shouted(str):
+    """Text of a subclass, as template engines and parsers make it."""
+
+    __slots__ = ()
+
+    def __str__(self):
+        return self.upper()
+
+    def __format__(self, spec):
+        return self.upper()
+
+
+def test_text_of_a_subclass_is_written_like_any_text():
+    def request(text):
+        return Request(
+            text("m"),
+            messages=[
+                text("hi"),
+                user(text("a"), Image.from_bytes(b"x", text("image/png"), detail=text("low"))),
+                user(Image.from_url(text("https://example.org")), TextFile.from_text(text("n"), text("x"))),
+                svir.assistant(
+                    Reasoning(text("reasoning"), text("r")), ToolCall(text("c"), text("t"), text("{}"))
+                ),
+                ToolResult(text("c"), text("x"), is_error=True),
+            ],
+            system=text("s"),
+            tools=Tool(text("t"), text("d"), {text("type"): text("object")}),
+            stop=text("x"),
+            effort=text("low"),
+            send_reasoning=True,
+            extra={text("a"): {text("b"): [text("c")]}},
+        )
+
+    assert sent(request(Shouted)) == sent(request(str))

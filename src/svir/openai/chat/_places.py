@@ -7,7 +7,6 @@ walked here, once, to say where the thing is, so that the error names a place an
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING, cast
 
 from svir.errors import ConfigError, Error, UnsupportedError
@@ -21,6 +20,7 @@ from svir.types import (
     ToolResult,
     UrlSource,
 )
+from svir.types._free import DEEPEST, within
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +28,6 @@ if TYPE_CHECKING:
     from svir.types import Part, Request
 
 __all__ = ["fault"]
-
-DEEPEST = 100
-"""Most levels of nesting in a schema or in ``extra``; json itself gives up at a depth nobody can tell."""
-
-PLAIN_KEY = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 
 def fault(request: Request) -> Error:
@@ -99,21 +94,17 @@ def _faults(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
             yield place, "is nested too deeply"
         case dict():
             for key, inner in cast("dict[object, object]", value).items():
-                if isinstance(key, str) and _broken(key):
-                    yield f"a key of {place}", NOT_UNICODE
-                yield from _faults(inner, _within(place, key), depth + 1)
-                if not isinstance(key, (str, int, float, bool, type(None))):
+                if not isinstance(key, str):
                     yield place, f"has a key that is not text, but {type(key).__name__}"
+                    return
+                if _broken(key):
+                    yield f"a key of {place}", NOT_UNICODE
+                yield from _faults(inner, within(place, key), depth + 1)
         case list() | tuple():
             for n, inner in enumerate(cast("list[object]", value)):
-                yield from _faults(inner, f"{place}[{n}]", depth + 1)
+                yield from _faults(inner, within(place, n), depth + 1)
         case _:
             yield place, f"is not JSON, but {type(value).__name__}"
-
-
-def _within(place: str, key: object) -> str:
-    plain = isinstance(key, str) and PLAIN_KEY.fullmatch(key)
-    return f"{place}.{key}" if plain else f"{place}[{str(key)[:64]!r}]"
 
 
 def _broken(text: str) -> bool:
