@@ -68,6 +68,20 @@ def test_a_wrong_part_is_named_by_its_place():
         Message("user", ["a", 1])
 
 
+@pytest.mark.parametrize(
+    "parts", [{"type": "text", "text": "hi"}, {}, {"a"}, frozenset("a"), b"a", bytearray(b"a"), 1, None]
+)
+def test_what_gives_its_items_as_something_else_is_never_taken_apart(parts):
+    with pytest.raises(
+        TypeError, match=rf"Message\.parts must be str or Text or .* not {type(parts).__name__}$"
+    ):
+        Message("user", parts)
+    with pytest.raises(
+        TypeError, match=rf"Message\.parts\[0\] must be str or Text .* not {type(parts).__name__}$"
+    ):
+        Message("user", [parts])
+
+
 @pytest.mark.parametrize("source", ["", "content", None, []])
 def test_reasoning_came_in_one_of_three_ways(source):
     with pytest.raises((ConfigError, TypeError)):

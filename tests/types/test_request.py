@@ -69,7 +69,7 @@ def test_one_tool_is_enough():
     assert Request("m", tools=Tool("a")).tools == (Tool("a"),)
 
 
-@pytest.mark.parametrize("tools", [None, "a", b"a", 1, [1], ["a"], [None], {"a": 1}])
+@pytest.mark.parametrize("tools", [None, "a", b"a", 1, [1], ["a"], [None], {"a": Tool("a")}, {Box()}])
 def test_what_is_no_tool_is_a_type_error(tools):
     with pytest.raises(TypeError, match=r"tools must be"):
         Request("m", tools=tools)
@@ -78,6 +78,22 @@ def test_what_is_no_tool_is_a_type_error(tools):
 @pytest.mark.parametrize("word", [*Effort, "none", "minimal", "low", "medium", "high", "xhigh", "max"])
 def test_an_effort_is_one_of_seven_words(word):
     assert type(Request("m", effort=word).effort) is Effort
+
+
+UNORDERED = [{}, {"role": "user"}, types.MappingProxyType({}), {"a"}, frozenset("a"), b"a", bytearray(b"a")]
+
+
+@pytest.mark.parametrize("given", UNORDERED, ids=repr)
+def test_what_gives_its_items_as_something_else_is_never_taken_apart(given):
+    kind = type(given).__name__
+    with pytest.raises(TypeError, match=rf"messages must be .*svir\.user\(.* not {kind}$"):
+        Request(messages=given)
+    with pytest.raises(TypeError, match=rf"turn 1 must be .*svir\.user\(.* not {kind}$"):
+        Request(messages=["a", given])
+    with pytest.raises(TypeError, match=rf"tools must be .* not {kind}$"):
+        Request(tools=given)
+    with pytest.raises(TypeError, match=rf"Request\.stop must be .* not {kind}$"):
+        Request(stop=given)
 
 
 def test_stop_is_a_text_or_several():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from svir.types import _convert
 from svir.types._attachment import Image, TextFile
-from svir.types._value import Value, check, keep_texts, store, word
+from svir.types._value import Value, check, keep_texts, several, store, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,6 +113,7 @@ Part = Text | Image | TextFile | Reasoning | ToolCall | ToolResult
 """One part of a message. Which parts a role may carry is checked when the request is encoded."""
 
 PARTS = (Text, Image, TextFile, Reasoning, ToolCall, ToolResult)
+KINDS = " or ".join(kind.__name__ for kind in (str, *PARTS))
 
 
 class Message(Value, frozen=True):
@@ -141,15 +142,17 @@ class Message(Value, frozen=True):
 
     def __post_init__(self) -> None:
         store(self, "role", word(Role, self.role, "Message.role"))
-        given = (self.parts,) if isinstance(self.parts, (str, *PARTS)) else tuple(self.parts)
+        alone = isinstance(self.parts, (str, *PARTS))
+        given = (self.parts,) if alone else several(self.parts, f"Message.parts must be {KINDS}, or several")
         store(self, "parts", tuple(_as_part(part, n) for n, part in enumerate(given)))
 
 
 def _as_part(given: object, n: int) -> Part:
     if isinstance(given, str):
         return Text(given)
-    check(given, (str, *PARTS), f"Message.parts[{n}]")
-    return given  # type: ignore[return-value]  # pyright: ignore[reportReturnType]  (just checked)
+    if not isinstance(given, PARTS):
+        raise TypeError(f"Message.parts[{n}] must be {KINDS}, not {type(given).__name__}")
+    return given
 
 
 def user(*parts: str | Part) -> Message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict
 
 import msgspec
 
@@ -21,6 +21,7 @@ from svir.types._value import (
     check_text,
     keep_texts,
     plain,
+    several,
     store,
     word,
 )
@@ -32,6 +33,8 @@ __all__ = ["Effort", "Request", "RequestFields", "ResponseFormat", "Schema", "To
 
 Turn = str | Message | Completion | ToolResult
 """What can be added to a conversation: a string is a user's turn, a completion the assistant's."""
+
+TURNS = "a Message (as svir.user(...) makes one), str, Completion or ToolResult"
 
 
 class Effort(StrEnum):
@@ -290,7 +293,8 @@ class RequestFields(TypedDict, total=False):
 
 
 def _as_messages(given: Turn | Iterable[Turn]) -> tuple[Message, ...]:
-    turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else tuple(given)
+    alone = isinstance(given, (str, Message, Completion, ToolResult))
+    turns = (given,) if alone else several(given, f"messages must be {TURNS} or several of these")
     return tuple(_as_message(turn, n) for n, turn in enumerate(turns))
 
 
@@ -305,9 +309,7 @@ def _as_message(turn: object, n: int) -> Message:
         case ToolResult():
             return Message(Role.TOOL, (turn,))
         case _:
-            raise TypeError(
-                f"turn {n} must be a Message, str, Completion or ToolResult, not {type(turn).__name__}"
-            )
+            raise TypeError(f"turn {n} must be {TURNS}, not {type(turn).__name__}")
 
 
 def _as_tools(given: object) -> tuple[Tool, ...]:
@@ -316,9 +318,8 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
     offer = getattr(given, "tools", None)
     if callable(offer):
         return _as_tools(offer())
-    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise TypeError(f"tools must be Tool or have a tools() method, not {type(given).__name__}")
-    return tuple(tool for one in cast("Iterable[object]", given) for tool in _as_tools(one))
+    given = several(given, "tools must be Tool or have a tools() method, or several of these")
+    return tuple(tool for one in given for tool in _as_tools(one))
 
 
 def _as_choice(given: object) -> ToolChoiceWord | ToolChoice:
@@ -349,7 +350,7 @@ def _as_format(given: Any) -> ResponseFormat:
 def _as_stop(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None
-    stop = (given,) if isinstance(given, str) else tuple(given)
+    stop = (given,) if isinstance(given, str) else several(given, "Request.stop must be a text or several")
     for n, text in enumerate(stop):
         check_text(text, f"Request.stop[{n}]")
     return tuple(map(plain, stop))

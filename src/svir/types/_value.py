@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -19,7 +20,7 @@ from msgspec.structs import force_setattr
 from svir.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "Value",
@@ -29,12 +30,16 @@ __all__ = [
     "check_text",
     "keep_texts",
     "plain",
+    "several",
     "store",
     "word",
 ]
 
 LONGEST_TEXT = 100
 LONGEST_SEQUENCE = 8
+
+NO_SEQUENCES = (str, bytes, bytearray, memoryview, Mapping, set, frozenset)
+"""What can be iterated over, and is never several of something."""
 
 W = TypeVar("W", bound=str)
 
@@ -151,6 +156,20 @@ def keep_texts(value: Value, *names: str, optional: bool = False) -> None:
         check_text(given, f"{type(value).__name__}.{name}", optional=optional)
         if given is not None and given.__class__ is not str:
             store(value, name, plain(given))
+
+
+def several(given: object, expected: str) -> tuple[object, ...]:
+    """What an iterable gives, in its order.
+
+    A mapping would give its keys, bytes numbers, a set any order: these are mistakes, which would be sent.
+
+    Raises:
+        TypeError: It is one of these, or gives nothing; ``expected`` says what must be what.
+    """
+    kind = type(given).__name__
+    if isinstance(given, NO_SEQUENCES) or not isinstance(given, Iterable):
+        raise TypeError(f"{expected}, not {kind}")
+    return tuple(cast("Iterable[object]", given))
 
 
 def check_count(value: object, where: str) -> None:
