@@ -40,6 +40,9 @@ class ThinkSplitter:
         if self.held:
             text = self.held + text  # shorter than a tag, so this stays linear
             self.held = ""
+        tag = CLOSE if self.inside else OPEN
+        if tag not in text and "<" not in text[1 - len(tag) :]:
+            return [(self.inside, text)] if text else []
         pos = 0
         while True:
             tag = CLOSE if self.inside else OPEN

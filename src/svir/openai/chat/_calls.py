@@ -58,6 +58,8 @@ class Calls:
         limit: How many there may be; counted by index.
     """
 
+    __slots__ = ("_calls", "_limit")
+
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._calls: dict[int, _Call] = {}
@@ -118,6 +120,8 @@ class Calls:
         Raises:
             Fault: One of them could not be answered.
         """
+        if not self._calls:
+            return ()
         calls: list[ToolCall] = []
         ids: set[str] = set()
         for index in sorted(self._calls):

@@ -70,6 +70,20 @@ class Decoder:
         >>> decoder.finish()
     """
 
+    __slots__ = (
+        "_answer",
+        "_done",
+        "_dropped",
+        "_error",
+        "_fast",
+        "_framing",
+        "_limits",
+        "_look",
+        "_mode",
+        "_number",
+        "_request_id",
+    )
+
     def __init__(
         self,
         mode: Mode = "strict",
@@ -80,14 +94,14 @@ class Decoder:
         request_id: str | None = None,
         dropped: tuple[str, ...] = (),
     ) -> None:
-        check_mode(mode)
-        check_think(think)
-        self._strict = mode == "strict"
+        if mode != "strict" or think != "split":
+            check_mode(mode)
+            check_think(think)
+        self._mode: Mode = mode
         self._limits = limits
         self._request_id = request_id
         self._dropped = dropped
         self._framing = Framing(mode, limits.event_bytes)
-        self._reader = ChunkReader(mode)
         self._answer = Answer(mode, limits.tool_calls, think, clock)
         self._fast = FastPath(self._answer)
         self._look = min(BLOCK, limits.event_bytes)  # bytes the shortcut may look at; tests set 0
@@ -193,12 +207,12 @@ class Decoder:
                     fault.at = framing.offset + (fault.at or 0) - start
                     raise
                 framing.offset += pos - start
-                if pos == size or framing.keep(data[pos:]):
-                    break
                 if data.startswith(DONE, pos):
                     self._number += 1
                     self._complete(framing.offset, events)
                     return
+                if pos == size or framing.keep(data[pos:]):
+                    break
             frame, pos = framing.next(data, pos)
             if frame is not None:
                 self._number += 1
@@ -228,7 +242,7 @@ class Decoder:
         if frame.data is None:
             return
         try:
-            value = parse(data, strict=self._strict)
+            value = parse(data, strict=self._mode == "strict")
         except ValueError:
             value = None
             readable = False
@@ -243,7 +257,7 @@ class Decoder:
             self._skip(ProtocolError, "data that is no JSON object", frame.at)
             return
         try:
-            chunk = self._reader.read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
+            chunk = ChunkReader(self._mode).read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
             if chunk is not None:
                 self._answer.apply(chunk, events)
         except Fault as fault:
@@ -251,7 +265,7 @@ class Decoder:
             raise
 
     def _skip(self, kind: type[ProtocolError | UnsupportedError], what: str, at: int) -> None:
-        if self._strict:
+        if self._mode == "strict":
             raise Fault(kind, what, "mode='lenient' skips it", at=at)
 
     def _fail(self, failure: Failure, at: int) -> None:
