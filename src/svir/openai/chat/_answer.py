@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from svir.codec._fault import Fault
 from svir.codec._json import parse
-from svir.codec._think import ThinkSplitter
+from svir.codec._think import ThinkSplitter, may_open
 from svir.errors import Partial, ProtocolError, TruncatedStreamError, UnsupportedError
 from svir.openai.chat._calls import Calls
 from svir.openai.chat._read import blocks
@@ -67,6 +67,7 @@ class Answer:
         "_last",
         "_model_name",
         "_response_id",
+        "_splits",
         "_started",
         "_strict",
         "_usage",
@@ -89,7 +90,8 @@ class Answer:
         self._first: float | None = None
         self._last = self._started
         self.visible = False  # whether a visible token came since the last look at the clock
-        self.splitter = ThinkSplitter() if think == "split" else None
+        self._splits = think == "split"
+        self.splitter: ThinkSplitter | None = None  # from the first tag on
         self.text = StringIO()
         self.reasoning: dict[ReasoningSource, StringIO] = {}
         self.calls = Calls(tool_calls)
@@ -123,10 +125,19 @@ class Answer:
                 self._check_names(chunk)
             if chunk.usage or not choices:
                 self._check_usage(chunk)
-        brings = False
+        brings: object = None
         if choice is not None:
-            if brings := _brings_something(choice.delta):
-                self._check_delta(choice.delta)
+            delta = choice.delta
+            # An empty delta, or a repeated role, is no content.
+            brings = (
+                delta.content
+                or delta.reasoning_content
+                or delta.reasoning
+                or delta.refusal
+                or delta.tool_calls
+            )
+            if brings:
+                self._check_delta(delta)
             if choice.finish_reason and self.finish:
                 self._check_finish(choice.finish_reason)
         # From here on nothing fails.
@@ -177,9 +188,8 @@ class Answer:
             return "arguments" if alone and self.calls.add_plain(pieces[0], events) else None
         if text and not (first or second):
             self._content = True
-            splitter = self.splitter
-            if splitter is not None and (splitter.held or splitter.inside or "<" in text):
-                self._add_pieces(splitter.feed(text), events)
+            if self.splitter is not None or "<" in text:
+                self.add_content(text, events)
             else:
                 self.visible = True
                 self.text.write(text)
@@ -216,7 +226,7 @@ class Answer:
             return
         if kind == "content":
             splitter = self.splitter
-            if splitter is not None and (splitter.held or splitter.inside or "<" in joined):
+            if "<" in joined or (splitter is not None and (splitter.held or splitter.inside)):
                 for text in texts:
                     self.add_content(text, events)
                 return
@@ -287,6 +297,8 @@ class Answer:
     def add_content(self, content: str, events: list[Event]) -> None:
         """Takes content, which may hold think tags."""
         splitter = self.splitter
+        if splitter is None and self._splits and "<" in content and may_open(content):
+            splitter = self.splitter = ThinkSplitter()
         if splitter is None or not (splitter.held or splitter.inside or "<" in content):
             self.add_text(content, events)
         else:
@@ -350,6 +362,7 @@ class Answer:
             raise Fault(TruncatedStreamError, "[DONE] came without a finish reason")
         calls = self.calls.finish()
         finish = self._finish_reason(calls)
+        reasoning = [Reasoning(source, buffer.getvalue()) for source, buffer in self.reasoning.items()]
         if self.visible:
             self.stamp()
         # A call that the length limit cut can look whole: it is never among those to answer.
@@ -357,9 +370,7 @@ class Answer:
         return Completion(
             finish,
             self.text.getvalue(),
-            reasoning=tuple(
-                [Reasoning(source, buffer.getvalue()) for source, buffer in self.reasoning.items()]
-            ),
+            reasoning=tuple(reasoning),
             calls=() if cut else calls,
             cut_calls=calls if cut else (),
             usage=None if self._usage is None else _usage(self._usage),
@@ -396,13 +407,6 @@ class Answer:
         if self._first is None:
             return None
         return Timing(round((self._first - self._started) * 1000), round((self._last - self._started) * 1000))
-
-
-def _brings_something(delta: Delta) -> bool:
-    """Whether a delta is content; an empty one, or a repeated role, is not."""
-    return bool(
-        delta.content or delta.reasoning_content or delta.reasoning or delta.refusal or delta.tool_calls
-    )
 
 
 def _usage(told: WireUsage) -> Usage:

@@ -29,8 +29,8 @@ __all__ = ["Calls"]
 class _Call:
     __slots__ = ("_length", "_name", "arguments", "id")
 
-    def __init__(self) -> None:
-        self.id = ""
+    def __init__(self, id_: str) -> None:
+        self.id = id_
         self.arguments = StringIO()
         self._name: list[str] = []
         self._length = 0
@@ -83,12 +83,14 @@ class Calls:
     def add(self, pieces: Iterable[Piece], events: list[Event]) -> None:
         """Takes the pieces, and appends an event for each that brings something."""
         for piece in pieces:
-            call = self._calls.get(piece.index)
+            index, new_id = piece.index, piece.id or None
+            call = self._calls.get(index)
             if call is None:
-                call = self._calls[piece.index] = _Call()
-            new_id = None
-            if piece.id and not call.id:
-                new_id = call.id = piece.id
+                call = self._calls[index] = _Call(new_id or "")
+            elif call.id:
+                new_id = None
+            elif new_id:
+                call.id = new_id
             name, arguments = None, ""
             if (function := piece.function) is not None:
                 if function.name:
@@ -97,7 +99,7 @@ class Calls:
                     arguments = function.arguments
                     call.arguments.write(arguments)
             if new_id or name or arguments:
-                events.append(ToolCallDelta(piece.index, new_id, name, arguments))
+                events.append(ToolCallDelta(index, new_id, name, arguments))
 
     def add_plain(self, piece: Piece, events: list[Event]) -> bool:
         """Takes a piece that adds arguments to a call and nothing else; False when it is not such a piece."""

@@ -94,8 +94,9 @@ class Decoder:
         request_id: str | None = None,
         dropped: tuple[str, ...] = (),
     ) -> None:
-        if mode != "strict" or think != "split":
+        if mode != "strict":
             check_mode(mode)
+        if think != "split":
             check_think(think)
         self._mode: Mode = mode
         self._limits = limits
@@ -104,7 +105,8 @@ class Decoder:
         self._framing = Framing(mode, limits.event_bytes)
         self._answer = Answer(mode, limits.tool_calls, think, clock)
         self._fast = FastPath(self._answer)
-        self._look = min(BLOCK, limits.event_bytes)  # bytes the shortcut may look at; tests set 0
+        # Bytes the shortcut may look at. A limit below has to be watched byte by byte. Tests set 0.
+        self._look = BLOCK if limits.event_bytes >= BLOCK else 0
         self._number = 0  # of events that were read without the shortcut
         self._done = False
         self._error: Error | None = None
@@ -196,7 +198,7 @@ class Decoder:
         if not framing.clean:
             data = b"" if framing.keep(data) else framing.take(data)
         pos, size = 0, len(data)
-        # A limit below what is looked at together has to be watched byte by byte.
+        # With what came before of its first line, it can be more than the limit.
         shortcuts = self._look > 0 and size <= self._limits.event_bytes
         while pos < size:
             if shortcuts and framing.clean:

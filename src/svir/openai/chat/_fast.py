@@ -146,7 +146,8 @@ class FastPath:
                 lf = data.find(b"\n", pos) if pos < size and data[pos] in COMMENT_OR_EMPTY else -1
                 if lf < 0 or data.find(b"\r", pos, lf) >= 0:
                     return pos
-                pos = lf + 1  # a comment, or an empty line that ends nothing
+                # A comment, mostly with an empty line after it, or an empty line that ends nothing.
+                pos = lf + 2 if lf + 1 < size and data[lf + 1] == LF else lf + 1
                 continue
             lf = data.find(b"\n", pos)
             if lf < 0:
@@ -164,7 +165,7 @@ class FastPath:
                 chunk = read_typed(line)
             except (msgspec.DecodeError, RecursionError):
                 return pos
-            if len(line) >= DEEP and _may_be_deep(line, chunk):
+            if len(line) >= DEEP and _is_deep(line, chunk):
                 return pos
             self.taken += 1
             kind = answer.take_plain(chunk, events)
@@ -314,7 +315,7 @@ def _decode(parts: list[bytes]) -> list[str]:
     return texts
 
 
-def _may_be_deep(line: bytes, chunk: Chunk) -> bool:
+def _is_deep(line: bytes, chunk: Chunk) -> bool:
     """Whether a chunk is nested too deeply; mostly seen by its length, since counting brackets is slow."""
     return len(line) - len(chunk.id or "") - len(chunk.model or "") >= DEEP and too_deep(line)
 
