@@ -362,7 +362,9 @@ class Answer:
             raise Fault(TruncatedStreamError, "[DONE] came without a finish reason")
         calls = self.calls.finish()
         finish = self._finish_reason(calls)
-        reasoning = [Reasoning(source, buffer.getvalue()) for source, buffer in self.reasoning.items()]
+        reasoning: list[Reasoning] = []
+        for source, buffer in self.reasoning.items():
+            reasoning.append(Reasoning(source, buffer.getvalue()))
         if self.visible:
             self.stamp()
         # A call that the length limit cut can look whole: it is never among those to answer.

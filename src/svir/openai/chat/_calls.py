@@ -71,13 +71,14 @@ class Calls:
         """Raises ``Fault`` when a piece is beyond the limit, or gives a call another id."""
         fresh: dict[int, str] = {}
         for piece in pieces:
-            if piece.index >= self._limit:
+            index, new = piece.index, piece.id
+            if index >= self._limit:
                 what = f"more than {self._limit} tool calls"
                 raise Fault(ResponseLimitError, what, "Limits(tool_calls=...) allows more")
-            if piece.id:
-                call = self._calls.get(piece.index)
-                known = (call.id if call else "") or fresh.setdefault(piece.index, piece.id)
-                if known != piece.id:
+            if new:
+                call = self._calls.get(index)
+                known = (call.id if call else "") or fresh.setdefault(index, new)
+                if known != new:
                     raise Fault(ProtocolError, "a tool call whose id changes")
 
     def add(self, pieces: Iterable[Piece], events: list[Event]) -> None:

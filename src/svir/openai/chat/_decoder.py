@@ -136,18 +136,14 @@ class Decoder:
         """
         events: list[Event] = []
         framing, answer = self._framing, self._answer
-        end = framing.offset + len(data)
         # Nothing is taken here after an error or the end, since then there is no pattern.
-        if (
-            framing.clean
-            and len(data) <= self._look
-            and end <= self._limits.wire_bytes
-            and self._fast.take_one(data, events)
-        ):
-            framing.offset = end
-            if answer.visible:
-                answer.stamp()
-            return iter(events)
+        if framing.clean and len(data) <= self._look:
+            end = framing.offset + len(data)
+            if end <= self._limits.wire_bytes and self._fast.take_one(data, events):
+                framing.offset = end
+                if answer.visible:
+                    answer.stamp()
+                return iter(events)
         if self._error is not None:
             raise self._error.with_traceback(None)
         if self._done:
@@ -283,9 +279,11 @@ class Decoder:
 
     def _complete(self, at: int, events: list[Event]) -> None:
         """``[DONE]``: the answer is whole, or never will be (D5)."""
-        self._answer.flush(events)
+        answer = self._answer
+        if answer.splitter is not None:
+            answer.flush(events)
         try:
-            completion = self._answer.complete(self._request_id, self._dropped)
+            completion = answer.complete(self._request_id, self._dropped)
         except Fault as fault:
             fault.at = at
             raise
