@@ -5,7 +5,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svir.codec._think import ThinkSplitter
+from svir.codec._think import ThinkSplitter, may_open
 
 TEXTS = st.lists(
     st.sampled_from(["<think>", "</think>", "<", "/", "think>", "<thi", "nk>", "a", "\u00e9", "b<c"])
@@ -46,3 +46,11 @@ def test_only_what_may_become_a_tag_is_held_back(text):
     assert awaited.startswith(splitter.held)
     assert len(splitter.held) < len(awaited)
     assert not splitter.held or text.endswith(splitter.held)
+
+
+@given(st.text(alphabet="<think>/ x", max_size=12))
+def test_a_text_that_may_not_open_a_block_is_handed_out_whole(text):
+    splitter = ThinkSplitter()
+    pieces = splitter.feed(text)
+    untouched = not splitter.held and pieces == ([(False, text)] if text else [])
+    assert may_open(text) or untouched

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "Framing"]
 
 BOM = b"\xef\xbb\xbf"
+LF, CR = b"\n\r"
 
 
 class Frame(msgspec.Struct, frozen=True):
@@ -55,22 +56,34 @@ class Framing:
         pending: How many bytes of that line came so far.
     """
 
+    __slots__ = (
+        "_at_start",
+        "_data",
+        "_event_at",
+        "_limit",
+        "_pieces",
+        "_size",
+        "_skip_lf",
+        "_strict",
+        "_type",
+        "clean",
+        "offset",
+        "pending",
+    )
+
     def __init__(self, mode: Mode, event_bytes: int) -> None:
         self._strict = mode == "strict"
         self._limit = event_bytes
         self._pieces: list[bytes] = []  # the line that is not whole yet
         self._at_start = True  # a byte-order mark may come
         self._skip_lf = False  # the last line ended with CR
-        self._reset()
-        self.offset = 0
-        self.pending = 0
-        self.clean = False
-
-    def _reset(self) -> None:
         self._type = b""
         self._data: list[bytes] = []
         self._size = 0  # of the data, joined
         self._event_at: int | None = None
+        self.offset = 0
+        self.pending = 0
+        self.clean = False
 
     @property
     def event_at(self) -> int:
@@ -79,7 +92,7 @@ class Framing:
 
     def keep(self, data: bytes) -> bool:
         """Keeps bytes without a line end as a part of the current line; False when there is a line end."""
-        if b"\n" in data or b"\r" in data or self._skip_lf or self._at_start:
+        if LF in data or CR in data or self._skip_lf or self._at_start:
             return False
         self._pieces.append(data)
         self.pending += len(data)
@@ -95,7 +108,7 @@ class Framing:
             data = b"".join(self._pieces)
             self._pieces = []
             self.pending = 0
-        if self._at_start and not data.startswith(BOM[:1]) and data:
+        if self._at_start and data and data[0] != BOM[0]:
             self._at_start = False
         self.clean = not (self._at_start or self._skip_lf or self._event_at is not None)
         return data
@@ -194,7 +207,7 @@ class Framing:
     def _end(self) -> Frame | None:
         """The event that an empty line ends; None when there is nothing in it."""
         at, kind, data = self._event_at, self._type, self._data
-        self._reset()
+        self._event_at, self._type, self._data, self._size = None, b"", [], 0
         if at is None or (not data and not kind):
             return None
         return Frame(kind, b"\n".join(data) if data else None, at)

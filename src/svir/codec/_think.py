@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ThinkSplitter"]
+__all__ = ["ThinkSplitter", "may_open"]
 
 OPEN = "<think>"
 CLOSE = "</think>"
@@ -63,6 +63,11 @@ class ThinkSplitter:
         """What was held back, at the end of the text."""
         held, self.held = self.held, ""
         return [(self.inside, held)] if held else []
+
+
+def may_open(text: str) -> bool:
+    """Whether a text outside of tags holds an opening one, or its end may be the start of one."""
+    return OPEN in text or "<" in text[1 - len(OPEN) :]
 
 
 def _possible_start(text: str, tag: str) -> int:

@@ -144,3 +144,25 @@ def test_a_pattern_that_never_fits_is_given_up():
         list(decoder.push(chunk({"content": "x"}, obfuscation="z" * (n % 7), n=n)))
     assert decoder._fast._next_wait >= 512
     assert decoder._fast.taken == 2000
+
+
+@pytest.mark.parametrize("names", ["", '"id":"","model":"",', '"model":"m\\u00e9","id":"%s",' % ("x" * 300)])
+@pytest.mark.parametrize("start", [b"data:", b"data: "])
+@pytest.mark.parametrize(("levels", "deep"), [(128, False), (129, True), (140, True)])
+def test_a_chunk_is_as_deep_as_it_may_be_whatever_its_length(names, start, levels, deep):
+    inner = "[" * (levels - 1) + "]" * (levels - 1)
+    data = start + f'{{{names}"choices":[],"":{inner}}}\n\n'.encode()
+    found = outcome([data])
+    assert found == outcome([data], shortcuts=False)
+    assert ("nested deeper" in found[1]["detail"]) is deep
+
+
+@pytest.mark.parametrize(
+    "between", [b": ping\n\n", b": ping\n", b"\n\n\n", b":\n\n:\n\n\n", b": a\r\n\r\n", b": a\r\n"]
+)
+def test_comments_and_empty_lines_between_plain_events_are_nothing(between):
+    events = [chunk({"content": text}) for text in PLAIN if text]
+    plain = outcome([b"".join((*events, STOP, DONE))])
+    assert plain[1] is None
+    data = between + between.join((*events, STOP, DONE))
+    assert outcome([data]) == outcome([data], shortcuts=False) == plain

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from svir.codec._fault import Fault
 from svir.codec._json import parse
-from svir.codec._think import ThinkSplitter
+from svir.codec._think import ThinkSplitter, may_open
 from svir.errors import Partial, ProtocolError, TruncatedStreamError, UnsupportedError
 from svir.openai.chat._calls import Calls
 from svir.openai.chat._read import blocks
@@ -41,6 +41,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Kind"]
 
+STOP, LENGTH = FinishReason.STOP, FinishReason.LENGTH  # a member is found slowly in its class
+TOOL_CALLS, CONTENT_FILTER, REFUSAL = (
+    FinishReason.TOOL_CALLS,
+    FinishReason.CONTENT_FILTER,
+    FinishReason.REFUSAL,
+)
+
 Kind = Literal["content", "reasoning_content", "reasoning", "arguments", "other"]
 """What a plain chunk is a piece of; ``other`` is none of these alone."""
 
@@ -51,6 +58,31 @@ class Answer:
     The attributes without an underscore are read and written by the fast path (``_fast.py``) as well.
     """
 
+    __slots__ = (
+        "_blocked",
+        "_clock",
+        "_content",
+        "_first",
+        "_harmless",
+        "_last",
+        "_model_name",
+        "_response_id",
+        "_splits",
+        "_started",
+        "_strict",
+        "_usage",
+        "calls",
+        "finish",
+        "id",
+        "index",
+        "model",
+        "reasoning",
+        "refused",
+        "splitter",
+        "text",
+        "visible",
+    )
+
     def __init__(self, mode: Mode, tool_calls: int, think: Think, clock: Callable[[], float]) -> None:
         self._strict = mode == "strict"
         self._clock = clock
@@ -58,7 +90,8 @@ class Answer:
         self._first: float | None = None
         self._last = self._started
         self.visible = False  # whether a visible token came since the last look at the clock
-        self.splitter = ThinkSplitter() if think == "split" else None
+        self._splits = think == "split"
+        self.splitter: ThinkSplitter | None = None  # from the first tag on
         self.text = StringIO()
         self.reasoning: dict[ReasoningSource, StringIO] = {}
         self.calls = Calls(tool_calls)
@@ -80,16 +113,33 @@ class Answer:
         Raises:
             Fault: It contradicts what came before; then nothing of it was taken.
         """
-        choice = self._choose(chunk)
-        annotation = isinstance(choice, Annotation)
+        choices = chunk.choices
+        if len(choices) == 1 and (self.index is None or self.index == choices[0].index):
+            choice: Choice | None = choices[0]
+        else:
+            choice = self._choose(choices)
         # D35: an annotation's empty id and model are not the answer's.
-        renamed = not annotation and (chunk.id != self.id or chunk.model != self.model)
-        if renamed and self._strict:
-            self._check_names(chunk)
-        if (chunk.usage or not chunk.choices) and self._strict:
-            self._check_usage(chunk)
+        renamed = (chunk.id != self.id or chunk.model != self.model) and not isinstance(choice, Annotation)
+        if self._strict:
+            if renamed and (self.id is not None or self.model is not None):
+                self._check_names(chunk)
+            if chunk.usage or not choices:
+                self._check_usage(chunk)
+        brings: object = None
         if choice is not None:
-            self._check_choice(choice)
+            delta = choice.delta
+            # An empty delta, or a repeated role, is no content.
+            brings = (
+                delta.content
+                or delta.reasoning_content
+                or delta.reasoning
+                or delta.refusal
+                or delta.tool_calls
+            )
+            if brings:
+                self._check_delta(delta)
+            if choice.finish_reason and self.finish:
+                self._check_finish(choice.finish_reason)
         # From here on nothing fails.
         if renamed:
             self._take_names(chunk)
@@ -97,11 +147,15 @@ class Answer:
             self._usage = chunk.usage
         if choice is not None:
             self.index = choice.index
-            self._take_choice(choice, events)
+            verdicts = choice.content_filter_results
+            if verdicts is not NO_VERDICTS and self._blocks(verdicts):
+                self._blocked = True  # D35: a verdict alone does not end the answer
+            if brings:
+                self._take_delta(choice.delta, events)
+            self.finish = choice.finish_reason or self.finish
 
-    def _choose(self, chunk: Chunk) -> Choice | None:
+    def _choose(self, chosen: list[Choice]) -> Choice | None:
         """The one choice that is read: the index seen first, for the whole stream."""
-        chosen = chunk.choices
         if chosen and (self.index is not None or len(chosen) > 1):
             index = chosen[0].index if self.index is None else self.index
             chosen = [choice for choice in chosen if choice.index == index]
@@ -115,9 +169,9 @@ class Answer:
         Returns:
             What it is a piece of; None when it is not plain, and then nothing was taken.
         """
-        if len(chunk.choices) != 1 or self.finish or self.refused or self.index != 0 or chunk.usage:
+        if self.finish or self.refused or self.index != 0 or chunk.usage or not chunk.choices:
             return None
-        [choice] = chunk.choices
+        choice = chunk.choices[0]  # they are at most one
         delta = choice.delta
         if choice.finish_reason or delta.refusal:
             return None
@@ -129,13 +183,12 @@ class Answer:
         if verdicts is not NO_VERDICTS and self._blocks(verdicts):
             return None
         text, first, second = delta.content, delta.reasoning_content, delta.reasoning
-        if (pieces := delta.tool_calls) and not (text or first or second):
-            return "arguments" if len(pieces) == 1 and self.calls.add_plain(pieces[0], events) else None
-        if pieces:
-            return None
+        if pieces := delta.tool_calls:
+            alone = len(pieces) == 1 and not (text or first or second)
+            return "arguments" if alone and self.calls.add_plain(pieces[0], events) else None
         if text and not (first or second):
             self._content = True
-            if "<" in text or ((splitter := self.splitter) and (splitter.held or splitter.inside)):
+            if self.splitter is not None or "<" in text:
                 self.add_content(text, events)
             else:
                 self.visible = True
@@ -173,7 +226,7 @@ class Answer:
             return
         if kind == "content":
             splitter = self.splitter
-            if splitter is not None and (splitter.held or splitter.inside or "<" in joined):
+            if "<" in joined or (splitter is not None and (splitter.held or splitter.inside)):
                 for text in texts:
                     self.add_content(text, events)
                 return
@@ -205,25 +258,17 @@ class Answer:
             what = "a chunk without choices that does not bring usage after the finish reason"
             raise Fault(ProtocolError, what, "mode='lenient' ignores it")
 
-    def _check_choice(self, choice: Choice) -> None:
-        delta = choice.delta
-        if _brings_something(delta):
-            if self.finish:
-                raise Fault(UnsupportedError, "content after the finish reason")  # D35
-            if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
-                raise Fault(ProtocolError, "both content and a refusal in one answer")  # D42
-            if delta.tool_calls:
-                self.calls.check(delta.tool_calls)
-        new, known = choice.finish_reason, self.finish
-        if new and known and new not in {known, "content_filter"}:
-            raise Fault(ProtocolError, "a second finish reason that contradicts the first")
+    def _check_delta(self, delta: Delta) -> None:
+        if self.finish:
+            raise Fault(UnsupportedError, "content after the finish reason")  # D35
+        if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
+            raise Fault(ProtocolError, "both content and a refusal in one answer")  # D42
+        if delta.tool_calls:
+            self.calls.check(delta.tool_calls)
 
-    def _take_choice(self, choice: Choice, events: list[Event]) -> None:
-        if self._blocks(choice.content_filter_results):
-            self._blocked = True  # D35: a verdict alone does not end the answer
-        if _brings_something(choice.delta):
-            self._take_delta(choice.delta, events)
-        self.finish = choice.finish_reason or self.finish
+    def _check_finish(self, new: str) -> None:
+        if new not in {self.finish, "content_filter"}:
+            raise Fault(ProtocolError, "a second finish reason that contradicts the first")
 
     def _blocks(self, verdicts: msgspec.Raw) -> bool:
         """Whether a filter's verdicts block; mostly they are the same again."""
@@ -252,6 +297,8 @@ class Answer:
     def add_content(self, content: str, events: list[Event]) -> None:
         """Takes content, which may hold think tags."""
         splitter = self.splitter
+        if splitter is None and self._splits and "<" in content and may_open(content):
+            splitter = self.splitter = ThinkSplitter()
         if splitter is None or not (splitter.held or splitter.inside or "<" in content):
             self.add_text(content, events)
         else:
@@ -284,7 +331,7 @@ class Answer:
 
     def flush(self, events: list[Event]) -> None:
         """Hands out a held-back tail that never became a think tag."""
-        if self.splitter is not None:
+        if self.splitter is not None and self.splitter.held:
             self._add_pieces(self.splitter.flush(), events)
 
     def partial(self) -> Partial:
@@ -315,16 +362,17 @@ class Answer:
             raise Fault(TruncatedStreamError, "[DONE] came without a finish reason")
         calls = self.calls.finish()
         finish = self._finish_reason(calls)
+        reasoning: list[Reasoning] = []
+        for source, buffer in self.reasoning.items():
+            reasoning.append(Reasoning(source, buffer.getvalue()))
         if self.visible:
             self.stamp()
         # A call that the length limit cut can look whole: it is never among those to answer.
-        cut = finish is FinishReason.LENGTH
+        cut = finish is LENGTH
         return Completion(
             finish,
             self.text.getvalue(),
-            reasoning=tuple(
-                Reasoning(source, buffer.getvalue()) for source, buffer in self.reasoning.items()
-            ),
+            reasoning=tuple(reasoning),
             calls=() if cut else calls,
             cut_calls=calls if cut else (),
             usage=None if self._usage is None else _usage(self._usage),
@@ -350,24 +398,17 @@ class Answer:
         if self.finish == "tool_calls" and not calls:
             raise Fault(ProtocolError, "the finish reason tool_calls without tool calls")
         if blocked:
-            return FinishReason.CONTENT_FILTER
+            return CONTENT_FILTER
         if self.refused:
-            return FinishReason.REFUSAL
+            return REFUSAL
         if self.finish == "length":
-            return FinishReason.LENGTH
-        return FinishReason.TOOL_CALLS if calls else FinishReason.STOP
+            return LENGTH
+        return TOOL_CALLS if calls else STOP
 
     def _timing(self) -> Timing | None:
         if self._first is None:
             return None
         return Timing(round((self._first - self._started) * 1000), round((self._last - self._started) * 1000))
-
-
-def _brings_something(delta: Delta) -> bool:
-    """Whether a delta is content; an empty one, or a repeated role, is not."""
-    return bool(
-        delta.content or delta.reasoning_content or delta.reasoning or delta.refusal or delta.tool_calls
-    )
 
 
 def _usage(told: WireUsage) -> Usage:

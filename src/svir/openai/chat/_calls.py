@@ -29,8 +29,8 @@ __all__ = ["Calls"]
 class _Call:
     __slots__ = ("_length", "_name", "arguments", "id")
 
-    def __init__(self) -> None:
-        self.id = ""
+    def __init__(self, id_: str) -> None:
+        self.id = id_
         self.arguments = StringIO()
         self._name: list[str] = []
         self._length = 0
@@ -58,6 +58,8 @@ class Calls:
         limit: How many there may be; counted by index.
     """
 
+    __slots__ = ("_calls", "_limit")
+
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._calls: dict[int, _Call] = {}
@@ -69,24 +71,27 @@ class Calls:
         """Raises ``Fault`` when a piece is beyond the limit, or gives a call another id."""
         fresh: dict[int, str] = {}
         for piece in pieces:
-            if piece.index >= self._limit:
+            index, new = piece.index, piece.id
+            if index >= self._limit:
                 what = f"more than {self._limit} tool calls"
                 raise Fault(ResponseLimitError, what, "Limits(tool_calls=...) allows more")
-            if piece.id:
-                call = self._calls.get(piece.index)
-                known = (call.id if call else "") or fresh.setdefault(piece.index, piece.id)
-                if known != piece.id:
+            if new:
+                call = self._calls.get(index)
+                known = (call.id if call else "") or fresh.setdefault(index, new)
+                if known != new:
                     raise Fault(ProtocolError, "a tool call whose id changes")
 
     def add(self, pieces: Iterable[Piece], events: list[Event]) -> None:
         """Takes the pieces, and appends an event for each that brings something."""
         for piece in pieces:
-            call = self._calls.get(piece.index)
+            index, new_id = piece.index, piece.id or None
+            call = self._calls.get(index)
             if call is None:
-                call = self._calls[piece.index] = _Call()
-            new_id = None
-            if piece.id and not call.id:
-                new_id = call.id = piece.id
+                call = self._calls[index] = _Call(new_id or "")
+            elif call.id:
+                new_id = None
+            elif new_id:
+                call.id = new_id
             name, arguments = None, ""
             if (function := piece.function) is not None:
                 if function.name:
@@ -95,7 +100,7 @@ class Calls:
                     arguments = function.arguments
                     call.arguments.write(arguments)
             if new_id or name or arguments:
-                events.append(ToolCallDelta(piece.index, new_id, name, arguments))
+                events.append(ToolCallDelta(index, new_id, name, arguments))
 
     def add_plain(self, piece: Piece, events: list[Event]) -> bool:
         """Takes a piece that adds arguments to a call and nothing else; False when it is not such a piece."""
@@ -118,6 +123,8 @@ class Calls:
         Raises:
             Fault: One of them could not be answered.
         """
+        if not self._calls:
+            return ()
         calls: list[ToolCall] = []
         ids: set[str] = set()
         for index in sorted(self._calls):

@@ -70,6 +70,20 @@ class Decoder:
         >>> decoder.finish()
     """
 
+    __slots__ = (
+        "_answer",
+        "_done",
+        "_dropped",
+        "_error",
+        "_fast",
+        "_framing",
+        "_limits",
+        "_look",
+        "_mode",
+        "_number",
+        "_request_id",
+    )
+
     def __init__(
         self,
         mode: Mode = "strict",
@@ -80,17 +94,19 @@ class Decoder:
         request_id: str | None = None,
         dropped: tuple[str, ...] = (),
     ) -> None:
-        check_mode(mode)
-        check_think(think)
-        self._strict = mode == "strict"
+        if mode != "strict":
+            check_mode(mode)
+        if think != "split":
+            check_think(think)
+        self._mode: Mode = mode
         self._limits = limits
         self._request_id = request_id
         self._dropped = dropped
         self._framing = Framing(mode, limits.event_bytes)
-        self._reader = ChunkReader(mode)
         self._answer = Answer(mode, limits.tool_calls, think, clock)
         self._fast = FastPath(self._answer)
-        self._look = min(BLOCK, limits.event_bytes)  # bytes the shortcut may look at; tests set 0
+        # Bytes the shortcut may look at. A limit below has to be watched byte by byte. Tests set 0.
+        self._look = BLOCK if limits.event_bytes >= BLOCK else 0
         self._number = 0  # of events that were read without the shortcut
         self._done = False
         self._error: Error | None = None
@@ -120,18 +136,14 @@ class Decoder:
         """
         events: list[Event] = []
         framing, answer = self._framing, self._answer
-        end = framing.offset + len(data)
         # Nothing is taken here after an error or the end, since then there is no pattern.
-        if (
-            framing.clean
-            and len(data) <= self._look
-            and end <= self._limits.wire_bytes
-            and self._fast.take_one(data, events)
-        ):
-            framing.offset = end
-            if answer.visible:
-                answer.stamp()
-            return iter(events)
+        if framing.clean and len(data) <= self._look:
+            end = framing.offset + len(data)
+            if end <= self._limits.wire_bytes and self._fast.take_one(data, events):
+                framing.offset = end
+                if answer.visible:
+                    answer.stamp()
+                return iter(events)
         if self._error is not None:
             raise self._error.with_traceback(None)
         if self._done:
@@ -182,7 +194,7 @@ class Decoder:
         if not framing.clean:
             data = b"" if framing.keep(data) else framing.take(data)
         pos, size = 0, len(data)
-        # A limit below what is looked at together has to be watched byte by byte.
+        # With what came before of its first line, it can be more than the limit.
         shortcuts = self._look > 0 and size <= self._limits.event_bytes
         while pos < size:
             if shortcuts and framing.clean:
@@ -193,12 +205,12 @@ class Decoder:
                     fault.at = framing.offset + (fault.at or 0) - start
                     raise
                 framing.offset += pos - start
-                if pos == size or framing.keep(data[pos:]):
-                    break
                 if data.startswith(DONE, pos):
                     self._number += 1
                     self._complete(framing.offset, events)
                     return
+                if pos == size or framing.keep(data[pos:]):
+                    break
             frame, pos = framing.next(data, pos)
             if frame is not None:
                 self._number += 1
@@ -228,7 +240,7 @@ class Decoder:
         if frame.data is None:
             return
         try:
-            value = parse(data, strict=self._strict)
+            value = parse(data, strict=self._mode == "strict")
         except ValueError:
             value = None
             readable = False
@@ -243,7 +255,7 @@ class Decoder:
             self._skip(ProtocolError, "data that is no JSON object", frame.at)
             return
         try:
-            chunk = self._reader.read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
+            chunk = ChunkReader(self._mode).read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
             if chunk is not None:
                 self._answer.apply(chunk, events)
         except Fault as fault:
@@ -251,7 +263,7 @@ class Decoder:
             raise
 
     def _skip(self, kind: type[ProtocolError | UnsupportedError], what: str, at: int) -> None:
-        if self._strict:
+        if self._mode == "strict":
             raise Fault(kind, what, "mode='lenient' skips it", at=at)
 
     def _fail(self, failure: Failure, at: int) -> None:
@@ -267,9 +279,11 @@ class Decoder:
 
     def _complete(self, at: int, events: list[Event]) -> None:
         """``[DONE]``: the answer is whole, or never will be (D5)."""
-        self._answer.flush(events)
+        answer = self._answer
+        if answer.splitter is not None:
+            answer.flush(events)
         try:
-            completion = self._answer.complete(self._request_id, self._dropped)
+            completion = answer.complete(self._request_id, self._dropped)
         except Fault as fault:
             fault.at = at
             raise

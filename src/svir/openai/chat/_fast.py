@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FastPath"]
 
+LF, CR = b"\n\r"
+COMMENT_OR_EMPTY = b":\n"
 PROBE = b"#"
 PROBE_TEXT = "#"
+DEEP = 2 * (MAX_DEPTH + 1) + len(b'"choices":[],"":')
+"""Bytes of the shortest chunk that is nested too deeply, without what it is called."""
+PATIENCE = 2
+"""Events before a pattern is learned, since that costs as much as reading two more."""
 LONGEST_WAIT = 1024
 """Events between two attempts to learn a pattern, at most."""
 
@@ -56,6 +62,7 @@ class _Pattern(msgspec.Struct, gc=False):
         tail: What stands after it.
         joint: What stands between the strings of two such events: tail and head.
         line: Where in the tail its line ends.
+        named: Whether it repeats the name of its call.
     """
 
     kind: Kind
@@ -64,6 +71,7 @@ class _Pattern(msgspec.Struct, gc=False):
     tail: bytes
     joint: bytes
     line: int
+    named: bool
 
 
 class FastPath:
@@ -78,8 +86,8 @@ class FastPath:
     def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._pattern: _Pattern | None = None
-        self._wait = 0  # events until a pattern is learned again
-        self._next_wait = 1
+        self._wait = PATIENCE  # events until a pattern is learned again
+        self._next_wait = PATIENCE
         self._steady = False  # whether the last run went on to the end of what was there
         self.taken = 0
 
@@ -94,7 +102,7 @@ class FastPath:
         bring a name, which is a repetition only as long as the call's name stays the same.
         """
         pattern, answer = self._pattern, self._answer
-        if pattern is not None and (answer.finish or answer.refused or pattern.kind == "arguments"):
+        if pattern is not None and (answer.finish or answer.refused or pattern.named):
             self._pattern = None
 
     def take_one(self, data: bytes, events: list[Event]) -> bool:
@@ -113,7 +121,7 @@ class FastPath:
         except msgspec.DecodeError:
             return False
         self.taken += 1
-        self._wait, self._next_wait = 0, 1
+        self._wait, self._next_wait = PATIENCE, PATIENCE
         self._answer.take_text(pattern.kind, pattern.index, text, events)
         return True
 
@@ -127,33 +135,37 @@ class FastPath:
             Fault: A chunk contradicts what came before; its ``at`` is a position in ``data``.
         """
         answer = self._answer
+        size = len(data)
+        # One look at the whole spares one at each line.
+        ascii_lines = data.isascii() and CR not in data
         while True:
             pattern = self._pattern
             if pattern is not None and data.startswith(pattern.head, pos):
                 pos = self._run(pattern, data, pos, events)
             if not data.startswith((b"data: {", b"data:{"), pos):
-                lf = data.find(b"\n", pos) if data.startswith((b":", b"\n"), pos) else -1
+                lf = data.find(b"\n", pos) if pos < size and data[pos] in COMMENT_OR_EMPTY else -1
                 if lf < 0 or data.find(b"\r", pos, lf) >= 0:
                     return pos
-                pos = lf + 1  # a comment, or an empty line that ends nothing
+                # A comment, mostly with an empty line after it, or an empty line that ends nothing.
+                pos = lf + 2 if lf + 1 < size and data[lf + 1] == LF else lf + 1
                 continue
             lf = data.find(b"\n", pos)
             if lf < 0:
                 return pos
-            if data.startswith(b"\n", lf + 1):
+            if lf + 1 < size and data[lf + 1] == LF:
                 end, after = lf, lf + 2
             elif data.startswith(b"\r\n\r\n", lf - 1):
                 end, after = lf - 1, lf + 3
             else:  # its blank line is missing, or it has several lines
                 return pos
             line = data[pos + 5 : end]
-            if b"\r" in line or not (line.isascii() or _is_utf8(line)):
-                return pos
-            if len(line) > 2 * MAX_DEPTH and too_deep(line):
+            if not (ascii_lines or _is_line(line)):
                 return pos
             try:
                 chunk = read_typed(line)
             except (msgspec.DecodeError, RecursionError):
+                return pos
+            if len(line) >= DEEP and _is_deep(line, chunk):
                 return pos
             self.taken += 1
             kind = answer.take_plain(chunk, events)
@@ -163,13 +175,14 @@ class FastPath:
                 except Fault as fault:
                     fault.at = pos
                     raise
-                self.review()
+                if self._pattern is not None:
+                    self.review()
             elif kind == "other":
                 pass
             elif self._wait:
                 self._wait -= 1
             else:
-                self._learn(kind, chunk, data[pos:after])
+                self._learn(kind, chunk, data, pos, after)
             pos = after
 
     def _run(self, pattern: _Pattern, data: bytes, pos: int, events: list[Event]) -> int:
@@ -190,8 +203,8 @@ class FastPath:
         if len(texts) != len(parts):
             strings = sum(len(part) for part in parts[: len(texts)])
             after = pos + strings + len(texts) * len(pattern.joint)
-        if len(texts) > 1 or (texts and data.find(b"\n", after) < 0):
-            self._wait, self._next_wait = 0, 1  # it pays
+        if len(texts) > PATIENCE or (texts and data.find(b"\n", after) < 0):
+            self._wait, self._next_wait = PATIENCE, PATIENCE  # it pays
         self.taken += len(texts)
         if len(texts) == 1:
             self._answer.take_text(pattern.kind, pattern.index, texts[0], events)
@@ -199,23 +212,25 @@ class FastPath:
             self._answer.take_texts(pattern.kind, pattern.index, texts, events)
         return after
 
-    def _learn(self, kind: Kind, chunk: Chunk, event: bytes) -> None:
+    def _learn(self, kind: Kind, chunk: Chunk, data: bytes, pos: int, after: int) -> None:
         """Makes a pattern of a plain event, if that can be proved right."""
         self._pattern = None
         # Until this pattern turns out to be of use, learn less and less often.
         self._wait = self._next_wait = min(self._next_wait * 2, LONGEST_WAIT)
-        found = _VALUES[kind].search(event)
+        found = _VALUES[kind].search(data, pos, after)
         if found is None:
             return
         start, end = found.span(1)
-        head, tail = event[:start], event[end:]
+        head, tail = data[pos:start], data[end:after]
+        if after < len(data) and not data.startswith(head, after):
+            return  # it would be of no use
         try:
-            probed = read_typed(b"%b%b%b%b" % (head[5:], event[start:end], PROBE, tail))
+            probed = read_typed(b"%b%b%b%b" % (head[5:], found[1], PROBE, tail))
         except (msgspec.DecodeError, RecursionError):
             return
         # The string is the piece, and nothing else of the chunk depends on it.
         delta, other = chunk.choices[0].delta, probed.choices[0].delta
-        index = 0
+        index, named = 0, False
         if kind == "arguments":
             function, changed = _function(delta), _function(other)
             if (
@@ -226,13 +241,14 @@ class FastPath:
                 return
             changed.arguments = function.arguments
             index = delta.tool_calls[0].index if delta.tool_calls else 0
+            named = bool(function.name)
         else:
             text = getattr(delta, kind)
             if getattr(other, kind) != f"{text}{PROBE_TEXT}":
                 return
             setattr(other, kind, text)
         if probed == chunk:
-            self._pattern = _Pattern(kind, index, head, tail, tail + head, tail.index(b"\n"))
+            self._pattern = _Pattern(kind, index, head, tail, tail + head, tail.index(b"\n"), named)
 
 
 def _function(delta: Delta) -> Function | None:
@@ -299,9 +315,17 @@ def _decode(parts: list[bytes]) -> list[str]:
     return texts
 
 
-def _is_utf8(data: bytes) -> bool:
+def _is_deep(line: bytes, chunk: Chunk) -> bool:
+    """Whether a chunk is nested too deeply; mostly seen by its length, since counting brackets is slow."""
+    return len(line) - len(chunk.id or "") - len(chunk.model or "") >= DEEP and too_deep(line)
+
+
+def _is_line(line: bytes) -> bool:
+    """Whether it is one line, and its bytes are text."""
+    if CR in line:
+        return False
     try:
-        data.decode()
+        line.decode()
     except UnicodeDecodeError:
         return False
     return True
