@@ -111,13 +111,53 @@ def test_only_the_named_optional_fields_are_left_out(omit):
         {"block_bytes": 0},
         {"context_tokens": 0},
         {"max_tokens_field": ""},
-        {"max_tokens_field": "messages"},
+        {"max_tokens_field": "\ud800"},
     ],
     ids=str,
 )
 def test_an_encoder_refuses_options_it_does_not_know(options):
     with pytest.raises(svir.ConfigError):
         Encoder(**options)
+
+
+FULL = Request(
+    "m",
+    messages=["hi"],
+    tools=Tool("t"),
+    tool_choice="required",
+    response_format="json",
+    temperature=1.0,
+    top_p=1.0,
+    stop="x",
+    seed=1,
+    parallel_tool_calls=False,
+    effort="low",
+    include_usage=True,
+)
+
+
+@pytest.mark.parametrize("name", [*json.loads(sent(FULL)), "n"])
+def test_the_limit_cannot_have_the_name_of_another_field(name):
+    with pytest.raises(svir.ConfigError, match="max_tokens_field"):
+        Encoder(max_tokens_field=name)
+
+
+@pytest.mark.parametrize("name", [None, 5, b"max_tokens"])
+def test_a_limits_name_is_text(name):
+    with pytest.raises(TypeError, match="max_tokens_field"):
+        Encoder(max_tokens_field=name)
+
+
+@pytest.mark.parametrize("field", ["max_tokens", "max_completion_tokens", "n_predict"])
+def test_extra_sets_no_other_limit_beside_the_requests_own(field):
+    request = Request("m", messages="hi", max_tokens=5)
+    assert json.loads(sent(request, max_tokens_field=field))[field] == 5
+    for name in {"max_tokens", "max_completion_tokens", field}:
+        limited = request.replace(extra={name: 6})
+        with pytest.raises(svir.ConfigError, match=f"extra must not set '{name}'"):
+            sent(limited, max_tokens_field=field)
+        unlimited = limited.replace(max_tokens=None)
+        assert json.loads(sent(unlimited, max_tokens_field=field))[name] == 6
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from svir.body import BLOCK_BYTES, Body
 from svir.errors import ConfigError, ContextOverflowError, UnsupportedError
 from svir.openai.chat._layout import Pieces, check_parts, write_message
-from svir.openai.chat._places import fault
+from svir.openai.chat._places import fault, is_broken
 from svir.types import Schema, ToolChoice
+from svir.types._value import check_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,6 +34,14 @@ PLAIN_FIELDS = ("temperature", "top_p", "stop", "seed", "parallel_tool_calls")
 
 NEVER_EXTRA = frozenset({"model", "messages", "stream", "n", "stream_options"})
 """What ``extra`` must not set, whatever the request sets: the decoder relies on them."""
+
+LIMIT_FIELDS = ("max_tokens", "max_completion_tokens")
+"""The two names servers know the limit by: one limit, so ``extra`` must not set the other beside it (S10)."""
+
+OWN_FIELDS = frozenset(
+    {*NEVER_EXTRA, *OPTIONAL_FIELDS, *PLAIN_FIELDS, "tools", "tool_choice", "response_format"}
+)
+"""What the encoder writes besides the limit, which can have none of these names (S44)."""
 
 # allow_nan: NaN and infinity are not JSON, and json would write them all the same.
 _write = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
@@ -92,13 +101,14 @@ class Encoder:
             raise ConfigError("block_bytes must be at least 1")
         if context_tokens is not None and context_tokens < 1:
             raise ConfigError("context_tokens must be at least 1")
-        if not max_tokens_field or max_tokens_field in NEVER_EXTRA:
+        check_text(max_tokens_field, "max_tokens_field")
+        if not max_tokens_field or max_tokens_field in OWN_FIELDS or is_broken(max_tokens_field):
             raise ConfigError("max_tokens_field must be the name of a field of its own")
         self._include_usage = include_usage
         self._omit = frozenset(omit)
         self._block_bytes = block_bytes
         self._context_tokens = context_tokens
-        self._max_tokens_field = max_tokens_field
+        self._max_tokens_field: str = plain(max_tokens_field)
 
     def encode(self, request: Request) -> Body:
         """The request's body; its files are measured, not kept open.
@@ -126,8 +136,9 @@ class Encoder:
     def _head(self, request: Request) -> bytes | None:
         """All fields but the messages, without the closing brace; None when they cannot be written."""
         fields = _fields(request, self._max_tokens_field, usage=self._include_usage)
+        taken = {*NEVER_EXTRA, *fields, *(LIMIT_FIELDS if request.max_tokens is not None else ())}
         for name in request.extra:
-            if name in NEVER_EXTRA or name in fields:
+            if name in taken:
                 raise ConfigError(f"extra must not set {name!r}: it is a field of the request")
         kept = {name: value for name, value in fields.items() if name not in self._omit}
         try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from svir.types import Part, Request
 
-__all__ = ["fault"]
+__all__ = ["fault", "is_broken"]
 
 
 def fault(request: Request) -> Error:
@@ -80,7 +80,7 @@ def _texts(part: Part) -> tuple[str | None, ...]:
 def _faults(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
     match value:
         case str():
-            if _broken(value):
+            if is_broken(value):
                 yield place, NOT_UNICODE
         case None | bool():
             pass
@@ -97,7 +97,7 @@ def _faults(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
                 if not isinstance(key, str):
                     yield place, f"has a key that is not text, but {type(key).__name__}"
                     return
-                if _broken(key):
+                if is_broken(key):
                     yield f"a key of {place}", NOT_UNICODE
                 yield from _faults(inner, within(place, key), depth + 1)
         case list() | tuple():
@@ -107,7 +107,8 @@ def _faults(value: object, place: str, depth: int) -> Iterator[tuple[str, str]]:
             yield place, f"is not JSON, but {type(value).__name__}"
 
 
-def _broken(text: str) -> bool:
+def is_broken(text: str) -> bool:
+    """Whether a text is not valid Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:
