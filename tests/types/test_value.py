@@ -7,6 +7,7 @@ import copy
 import enum
 import inspect
 import pickle
+import traceback
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 
 import svir.types
 from svir import (
+    Completed,
     Completion,
     Effort,
     FinishReason,
@@ -34,7 +36,8 @@ from svir import (
     user,
 )
 from svir.types import PathSource, UrlSource
-from svir.types._value import LONGEST_TEXT, Value
+from svir.types._show import LONGEST_TEXT
+from svir.types._value import Value
 from tests.support import values
 from tests.support.values import EXAMPLES
 
@@ -155,6 +158,86 @@ BIG = "x" * 1_000_000
 )
 def test_a_repr_never_shows_megabytes(value):
     assert len(repr(value)) < 5000
+
+
+class Loud:
+    """What fails whatever it is asked."""
+
+    def __repr__(self):
+        raise RuntimeError
+
+    __eq__ = __len__ = __iter__ = __bool__ = __hash__ = __repr__
+
+
+def nested(times, around):
+    content = "x" * 90
+    for _ in range(times):
+        content = around(content)
+    return content
+
+
+LOOP = []
+LOOP += [LOOP, {"x": LOOP}]
+
+# Whatever a caller may hand over, or put into a dict that a value holds.
+ODD = {
+    "a wide tree": nested(6, lambda x: [x] * 8),
+    "a tree of nothing": nested(9, lambda x: [x] * 8 if x else []),
+    "a tree of dicts": nested(40, lambda x: {"a": x, "b": x}),
+    "a deep list": nested(10_000, lambda x: [x]),
+    "a deep dict": nested(10_000, lambda x: {"x": x}),
+    "a cycle": LOOP,
+    "many bytes": bytearray(10**6),
+    "a view": memoryview(bytes(10**6)),
+    "a large number": 10**5000,
+    "a small number": -(10**5000),
+    "a set": set(range(10**5)),
+    "a loud one": Loud(),
+    "loud ones": [Loud()] * 10,
+    "text that needs escapes": "\U000e0000" * 1000,
+    "long keys": {str(n) + BIG: n for n in range(10)},
+    "a type with a long name": type("x" * 10**6, (), {})(),
+}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+def test_a_repr_is_short_and_quick_and_never_raises_whatever_is_inside(odd):
+    request, tool = Request("m"), Tool("t", "", {"x": {}})
+    request.extra["odd"] = tool.input_schema["odd"] = odd
+    by_hand = Completion(odd, odd, calls=odd, dropped=(odd, odd), usage=odd, timing=odd)
+    for value in (request, tool, by_hand, Completed(by_hand), user(*["x"] * 8), TextDelta(odd)):
+        assert len(repr(value)) < 4000
+        assert sum(len(name) + len(repr(shown)) for name, shown in value.__rich_repr__()) < 4000
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Text(5),
+        lambda: UrlSource(10**5000),
+        lambda: Image("a.png", media_type=10**5000),
+        lambda: Message("user", Loud()),
+        lambda: Request(messages=Loud()),
+        lambda: Tool("t", Loud()),
+        lambda: Limits(tool_calls=-(10**5000)),
+    ],
+)
+def test_a_value_that_is_refused_can_be_shown_in_a_traceback(make):
+    with pytest.raises((TypeError, RuntimeError, svir.ConfigError)) as caught:
+        make()
+    refused = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(caught.tb)]
+    (shown,) = {repr(value) for value in refused if isinstance(value, Value)}
+    assert len(shown) < 100
+
+
+def test_a_large_number_is_told_by_its_size():
+    assert repr(Request(seed=2**127)) == f"Request(seed={2**127})"
+    assert repr(Request(seed=2**128)) == "Request(seed=<a number of 129 bits>)"
+
+
+def test_what_is_left_out_is_counted():
+    shown = repr(Request("m", messages=[user(*["x" * 90] * 9)] * 9))
+    assert shown.endswith("...<7 more>)), ...<6 more>))")
 
 
 def test_a_repr_leaves_defaults_out_and_cuts_long_text_and_lists():

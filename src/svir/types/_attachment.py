@@ -66,10 +66,14 @@ class UrlSource(Value, frozen=True):
         keep_texts(self, "url")
 
     def __repr__(self) -> str:
-        return f"UrlSource(<{len(self.url)} characters>)"
+        return f"UrlSource(<{self._length()} characters>)"
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [("length", len(self.url))]
+        return [("length", self._length())]
+
+    def _length(self) -> int:
+        url: object = self.url  # it may be shown before it is checked
+        return len(url) if isinstance(url, str) else 0
 
 
 Source = PathSource | BytesSource | UrlSource

@@ -11,16 +11,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-import msgspec
 from msgspec.structs import force_setattr
 
 from svir.errors import ConfigError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from svir.types._show import Shown, shown_text
 
 __all__ = [
     "Value",
@@ -35,9 +31,6 @@ __all__ = [
     "word",
 ]
 
-LONGEST_TEXT = 100
-LONGEST_SEQUENCE = 8
-
 NO_SEQUENCES = (str, bytes, bytearray, memoryview, Mapping, set, frozenset)
 """What can be iterated over, and is never several of something."""
 
@@ -47,15 +40,8 @@ store = force_setattr
 """Sets a field of a frozen value, for ``__post_init__`` alone."""
 
 
-class Value(msgspec.Struct, frozen=True):
+class Value(Shown, frozen=True):
     """The base of everything that is said: requests, answers, and their parts."""
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={text}" for name, text in _shown(self))
-        return f"{type(self).__name__}({shown})"
-
-    def __rich_repr__(self) -> list[tuple[str, Any]]:
-        return [(name, _Plain(text)) for name, text in _shown(self)]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
@@ -70,55 +56,6 @@ class Value(msgspec.Struct, frozen=True):
         from svir.types._pydantic import json_schema_of
 
         return json_schema_of(cls)
-
-
-class _Plain:
-    """A text that a pretty printer shows without quoting it again."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def _shown(value: msgspec.Struct) -> Iterator[tuple[str, str]]:
-    """The fields that differ from their defaults, cut to a readable length."""
-    for field in msgspec.structs.fields(value):
-        content = getattr(value, field.name)
-        if field.default is not msgspec.NODEFAULT and content == field.default:
-            continue
-        if content in ((), {}) and field.default_factory is not msgspec.NODEFAULT:
-            continue
-        yield field.name, _short(content)
-
-
-def _short(content: object) -> str:
-    """``repr``, but never megabytes: long texts and sequences are cut, bytes are counted."""
-    match content:
-        case StrEnum():
-            return repr(content.value)
-        case str() if len(content) > LONGEST_TEXT:
-            return f"{content[:LONGEST_TEXT]!r}...<{len(content)} characters>"
-        case bytes():
-            return f"<{len(content)} bytes>"
-        case tuple() | list():
-            return f"({_listed(cast('Sequence[object]', content))})"
-        case dict():
-            entries = cast("dict[object, object]", content).items()
-            return f"{{{_listed(list(entries), pairs=True)}}}"
-        case _:
-            return repr(content)
-
-
-def _listed(items: Sequence[Any], *, pairs: bool = False) -> str:
-    shown = items[:LONGEST_SEQUENCE]
-    texts = [f"{_short(item[0])}: {_short(item[1])}" if pairs else _short(item) for item in shown]
-    if len(items) > len(shown):
-        texts.append(f"...<{len(items) - len(shown)} more>")
-    return ", ".join(texts)
 
 
 def check(value: object, kinds: type | tuple[type, ...], where: str) -> None:
@@ -193,4 +130,4 @@ def word(words: Iterable[W], value: object, where: str) -> W:
     for member in known:
         if member == value:
             return member
-    raise ConfigError(f"{where} must be one of {', '.join(known)}, not {_short(value)}")
+    raise ConfigError(f"{where} must be one of {', '.join(known)}, not {shown_text(value)}")
