@@ -238,6 +238,18 @@ def test_an_answer_becomes_the_assistants_turn_and_nothing_of_it_is_lost():
     assert turn == assistant(*answer.reasoning, "text", CALL)
 
 
+@pytest.mark.parametrize("finish", FinishReason)
+def test_an_answer_keeps_what_it_says_however_it_ended(finish):
+    cut = finish is FinishReason.LENGTH
+    reasoning = (Reasoning("reasoning_content", "r"), Reasoning("think", "t"))
+    answer = Completion(
+        finish, " said ", reasoning=reasoning, **{"cut_calls" if cut else "calls": (CALL, ToolCall("d", "t"))}
+    )
+    turn = assistant(*reasoning, " said ", *(() if cut else answer.calls))
+    assert answer.to_message() == turn
+    assert Request("m", messages="a").with_turns(answer, "b").messages == (user("a"), turn, user("b"))
+
+
 def test_cut_calls_are_left_out_of_the_turn():
     answer = Completion(FinishReason.LENGTH, "", cut_calls=(CALL,))
     assert Request("m").with_turns(answer).messages == (assistant(),)

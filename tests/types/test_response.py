@@ -95,3 +95,9 @@ def test_hidden_reasoning_is_left_out_of_the_speed():
 )
 def test_there_is_no_speed_when_it_cannot_be_told(fields):
     assert Completion(STOP, "x", **fields).tokens_per_second is None
+
+
+def test_an_answer_made_by_hand_with_a_bare_word_is_read_like_any():
+    assert Completion("stop", "1").parse(int) == 1
+    with pytest.raises(AnswerError, match="length limit cut it"):
+        Completion("length", "1").parse(int)

@@ -104,6 +104,19 @@ def test_calls_are_read_as_cut_only_after_a_length_finish(finish):
     assert (read.calls, read.cut_calls) == (((), calls) if finish == "length" else (calls, ()))
 
 
+@pytest.mark.parametrize("finish", [*FinishReason, "length", "stop"])
+def test_calls_that_would_be_read_back_as_the_other_kind_are_not_written(finish):
+    fits, wrong = ("cut_calls", "calls") if finish == "length" else ("calls", "cut_calls")
+    calls = (ToolCall("a", "b"),)
+    fitting = Completion(FinishReason(finish), **{fits: calls})
+    assert from_dict(Completion, to_dict(fitting)) == fitting
+    for fields in ({wrong: calls}, {"calls": calls, "cut_calls": calls}):
+        answer = Completion(finish, **fields)
+        for value in (answer, svir.Completed(answer), [answer]):
+            with pytest.raises(ConfigError, match=rf"finished with '{finish}' has no {wrong}$"):
+                to_dict(value)
+
+
 @pytest.mark.parametrize("word", ["off", "none"])
 def test_both_words_for_no_effort_are_read_and_the_common_one_is_written(word):
     request = from_dict(Request, {"model": "m", "messages": [], "reasoning": word})

@@ -130,7 +130,7 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
             >>> Completion(FinishReason.STOP, '{"km": 224}').parse(dict[str, int])
             {'km': 224}
         """
-        if self.finish is not FinishReason.STOP:
+        if self.finish != FinishReason.STOP:  # == holds for the bare word too, of an answer made by hand
             raise AnswerError(UNREADABLE[self.finish], completion=self)
         return _convert.from_json(self.text, type, "it", self)
 

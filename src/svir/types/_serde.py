@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, overload
 
+from svir.errors import ConfigError
 from svir.types._attachment import BytesSource, Image, PathSource, TextFile, UrlSource
 from svir.types._forms import (
     BASE64,
@@ -56,6 +57,13 @@ T = TypeVar("T")
 
 class _CompletionRecord(Record):
     """Both kinds of calls have one key; an answer cut by the length limit has none to answer (D5)."""
+
+    def write(self, value: Any) -> object:
+        # S8: one key cannot say it, and calls that were cut would be read back as calls to answer.
+        wrong = "calls" if value.finish == FinishReason.LENGTH else "cut_calls"
+        if getattr(value, wrong):
+            raise ConfigError(f"a completion that finished with {str(value.finish)!r} has no {wrong}")
+        return super().write(value)
 
     def content(self, value: Any, name: str) -> Any:
         return value.calls + value.cut_calls if name == "calls" else super().content(value, name)
@@ -180,6 +188,8 @@ def to_dict(value: object) -> object:
 
     Raises:
         TypeError: Something that is no request, answer, or part of one.
+        svir.ConfigError: A completion made by hand has calls to answer after a ``length`` finish, or cut ones
+            after another: the form cannot tell them apart.
 
     Example:
         >>> from svir.types import to_dict, user
