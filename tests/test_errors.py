@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import typing
 
@@ -51,9 +52,8 @@ FIELDS = {
 
 def full(kind):
     """An error of a kind with everything it can carry."""
-    if kind is svir.AnswerError:
-        return kind("what happened", completion=svir.Completion(svir.FinishReason.LENGTH, "half"))
-    return kind("what happened", **FIELDS)
+    answer = {"completion": svir.Completion(svir.FinishReason.LENGTH, "half")}
+    return kind("what happened", **FIELDS, **(answer if kind is svir.AnswerError else {}))
 
 
 def test_there_is_one_class_for_each_kind():
@@ -64,9 +64,8 @@ def test_there_is_one_class_for_each_kind():
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_four_kinds_are_retryable_unless_one_says_otherwise(kind):
     assert kind("x").retryable is (kind.kind in TRANSIENT)
-    if kind is not svir.AnswerError:
-        assert kind("x", retryable=False).retryable is False
-        assert kind("x", retryable=True).retryable is True
+    assert kind("x", retryable=False).retryable is False
+    assert kind("x", retryable=True).retryable is True
 
 
 def test_errors_are_also_what_python_calls_them():
@@ -103,10 +102,19 @@ def test_what_is_shown_is_svirs_own_words(kind):
     assert repr(error).startswith(f"{kind.__name__}('what happened'")
     for hidden in ("their words", "some text", "some reasoning", "half"):
         assert hidden not in shown
-    if kind is not svir.AnswerError:
-        for told in ("status=503", "code='overloaded'", "request_id='r-1'", "retryable=True", "unsent=True"):
-            assert told in repr(error)
-        assert "server_message=<11 bytes withheld>" in repr(error)
+    for told in ("status=503", "code='overloaded'", "request_id='r-1'", "retryable=True", "unsent=True"):
+        assert told in repr(error)
+    assert "server_message=<11 bytes withheld>" in repr(error)
+
+
+@pytest.mark.parametrize("kind", [svir.Error, *KINDS])
+def test_every_kind_takes_the_same_fields(kind):
+    hints = typing.get_type_hints(errors._Fields)
+    taken = inspect.signature(svir.Error).parameters
+    assert list(hints) == [name for name, p in taken.items() if p.kind is p.KEYWORD_ONLY] == list(FIELDS)
+    assert vars(full(kind)).items() >= {"detail": "what happened", **FIELDS}.items()
+    with pytest.raises(TypeError):
+        kind("x", color="red")
 
 
 @pytest.mark.parametrize("kind", KINDS)

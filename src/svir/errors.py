@@ -23,7 +23,7 @@ the same in every implementation of svir (D12).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, Unpack
 
 import msgspec
 
@@ -269,6 +269,20 @@ class ConfigError(Error, ValueError):
     phrase = "the configuration is invalid"
 
 
+class _Fields(TypedDict, total=False):
+    """What every error takes beside its detail."""
+
+    retryable: bool | None
+    retry_after: float | None
+    retry_after_sent: float | None
+    status: int | None
+    code: str | None
+    unsent: bool
+    server_message: str | None
+    request_id: str | None
+    partial: Partial | None
+
+
 class AnswerError(Error, ValueError):
     """An answer cannot be read as asked (D41); ``completion`` is the whole answer, when there is one."""
 
@@ -277,6 +291,8 @@ class AnswerError(Error, ValueError):
 
     completion: Completion | None
 
-    def __init__(self, detail: str = "", *, completion: Completion | None = None) -> None:
-        super().__init__(detail)
+    def __init__(
+        self, detail: str = "", *, completion: Completion | None = None, **fields: Unpack[_Fields]
+    ) -> None:
+        super().__init__(detail, **fields)
         self.completion = completion
