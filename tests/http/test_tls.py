@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 import socket
 import ssl
+import subprocess
 import sys
 
 import pytest
@@ -13,8 +15,9 @@ import trustme
 
 import svir
 from svir.http import Origin, _tls
-from svir.http._net import Fault
-from svir.http._tls import TlsSettings
+from svir.http._net import Fault, Tcp
+from svir.http._net_sync import SyncNetwork, run
+from svir.http._tls import TlsSettings, TlsStream
 from tests.http.faces import Bytes, assert_clean, post
 from tests.support.loopback import Call, Cut, Gone, Loopback, Request, Send, Stall, chunked, ok
 
@@ -243,6 +246,23 @@ def test_ca_file_and_ssl_context_exclude_each_other(face):
         face.backend(ca_file="x", ssl_context=ssl.create_default_context())
 
 
+@pytest.mark.parametrize("given", [True, "ca.pem", ssl.MemoryBIO()])
+def test_an_ssl_context_of_another_type_is_refused_at_once(face, given):
+    with pytest.raises(TypeError, match=r"ssl_context must be an ssl\.SSLContext") as caught:
+        face.backend(ssl_context=given)
+    assert "ca.pem" not in str(caught.value)
+
+
+def test_the_type_is_checked_without_importing_ssl():
+    code = (
+        "import sys, svir.http\n"
+        "try: svir.http.Http11Backend(ssl_context=1)\n"
+        "except TypeError: print('ssl' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_authorities_are_looked_for_in_the_usual_places_when_openssl_knows_none(monkeypatch, ca_file):
     nowhere = ssl.get_default_verify_paths()._replace(cafile=None, capath=None)
     monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nowhere)
@@ -256,6 +276,50 @@ def test_authorities_are_looked_for_in_the_usual_places_when_openssl_knows_none(
 def test_the_context_is_made_once():
     settings = TlsSettings(None, None)
     assert settings.context() is settings.context()
+
+
+def test_a_reply_of_tls_itself_that_was_not_taken_costs_no_byte_of_the_request(server_tls, ca_file):
+    """After a new key the kernel takes nothing for a moment, so the next write has those bytes to send."""
+    server_in, server_out = ssl.MemoryBIO(), ssl.MemoryBIO()
+    peer = server_tls.wrap_bio(server_in, server_out, server_side=True)
+
+    def talk(step):
+        with contextlib.suppress(ssl.SSLWantReadError):
+            return step()
+        return b""
+
+    class Kernel(Tcp):
+        full = False
+
+        def give(self, data):
+            return None if self.full else server_in.write(data)
+
+        async def write(self, data, until, *, look):
+            return server_in.write(data)
+
+        async def read(self, until):
+            talk(peer.do_handshake)
+            return server_out.read()
+
+    with socket.socket() as sock:
+        kernel = Kernel(SyncNetwork().watch(sock))
+        stream = TlsStream(kernel, TlsSettings(ca_file, None).context(), "localhost")
+        assert run(stream.handshake(None)) is None
+        talk(peer.do_handshake)
+
+        def send(data):
+            left = memoryview(data)
+            while left:
+                left = left[run(stream.write(left, None, look=False)) :]
+
+        send(b"A" * 1000)
+        kernel.full = True
+        stream._ssl.write(b"!")  # stands for TLS's own reply, which Python cannot ask for
+        stream._answer()
+        kernel.full = False
+        send(b"B" * 500 + b"C" * 1000)
+        got = b"".join(iter(lambda: talk(lambda: peer.read(65536)), b""))
+    assert got == b"A" * 1000 + b"!" + b"B" * 500 + b"C" * 1000
 
 
 def test_faults_have_plain_words():

@@ -30,6 +30,19 @@ T = TypeVar("T")
 _BLOCKING = "blocking"  # the key of the only pool of a blocking backend
 
 
+def _outcome(function: Callable[[], T]) -> T:
+    """What a function of the caller's returns.
+
+    Its ``StopIteration`` would end a generator it passes through, and asyncio's futures cannot carry it: it
+    becomes a ``RuntimeError``, as it does in a generator.
+    """
+    try:
+        return function()
+    except StopIteration:
+        pass
+    raise RuntimeError("a function raised StopIteration")
+
+
 class _Settings:
     """What both backends are made with, and the engine made of it at the first request."""
 
@@ -40,6 +53,13 @@ class _Settings:
         ca_file: str | os.PathLike[str] | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
+        if max_connections is not None and (
+            isinstance(max_connections, bool) or not isinstance(max_connections, int)
+        ):
+            raise TypeError(f"max_connections must be an int or None, not {type(max_connections).__name__}")
+        tls = sys.modules.get("ssl")  # loaded by whoever made a context, and slow to load for nothing
+        if ssl_context is not None and not (tls and isinstance(ssl_context, tls.SSLContext)):
+            raise TypeError(f"ssl_context must be an ssl.SSLContext, not {type(ssl_context).__name__}")
         if max_connections is not None and max_connections < 1:
             raise ConfigError("max_connections must be at least 1, or None for no limit")
         if ca_file is not None and ssl_context is not None:
@@ -47,7 +67,7 @@ class _Settings:
         self._max_connections = max_connections
         self._ca_file = ca_file
         self._ssl_context = ssl_context
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant: a signal handler may close what is just being made
         self._made: Engine | None = None
         self._closed = False
 
@@ -57,10 +77,9 @@ class _Settings:
 
             with self._lock:
                 if self._made is None:
-                    made = Engine(self._max_connections, self._ca_file, self._ssl_context)
+                    self._made = Engine(self._max_connections, self._ca_file, self._ssl_context)
                     if self._closed:
-                        made.close()
-                    self._made = made
+                        self._made.close()
         return self._made
 
     def close(self) -> None:
@@ -147,6 +166,7 @@ class Http11Backend(_Settings):
 
     Raises:
         svir.ConfigError: Both ``ca_file`` and ``ssl_context`` were given, or ``max_connections`` is under 1.
+        TypeError: ``max_connections`` is no int, or ``ssl_context`` no ``ssl.SSLContext``.
 
     Example:
         >>> from svir.http import Http11Backend
@@ -182,7 +202,7 @@ class Http11Backend(_Settings):
 
     def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block: here, at once."""
-        return function()
+        return _outcome(function)
 
 
 class AsyncHttp11Backend(_Settings):
@@ -200,6 +220,7 @@ class AsyncHttp11Backend(_Settings):
 
     Raises:
         svir.ConfigError: Both ``ca_file`` and ``ssl_context`` were given, or ``max_connections`` is under 1.
+        TypeError: ``max_connections`` is no int, or ``ssl_context`` no ``ssl.SSLContext``.
 
     Example:
         >>> import asyncio
@@ -235,7 +256,7 @@ class AsyncHttp11Backend(_Settings):
     async def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block in a worker thread; cancelling it leaves the thread to itself."""
         outcome: list[T] = []  # what comes back may also be a time-out, which has no place here
-        await self._pool().network.call(lambda: outcome.append(function()))
+        await self._pool().network.call(lambda: outcome.append(_outcome(function)))
         return outcome[0]
 
     def _pool(self) -> Pool:

@@ -67,7 +67,7 @@ class TlsSettings:
     def __init__(self, ca_file: str | os.PathLike[str] | None, context: ssl.SSLContext | None) -> None:
         self._ca_file = ca_file
         self._context = context
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, as the engine's
 
     def context(self) -> ssl.SSLContext:
         """The context, made at the first call.
@@ -238,6 +238,8 @@ class TlsStream:
     def _answer(self) -> None:
         """Hands on what TLS itself has to say (a new key); what is not taken goes with the next write."""
         if self._outgoing.pending:
+            if not self._out:
+                self._plain = 0  # else the next write would take these for bytes of the request
             out = memoryview(bytes(self._out) + self._outgoing.read())
             taken = self._tcp.give(out) if not self._out else None
             self._out = out[taken:] if isinstance(taken, int) else out
