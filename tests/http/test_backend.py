@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import subprocess
 import sys
@@ -487,6 +488,26 @@ def test_what_a_called_function_raises_comes_out(face):
             called = face.backend().call(fail)
             if face.is_async:
                 await called
+
+    face.run(main)
+
+
+@pytest.mark.parametrize("given", [StopIteration, type("Derived", (StopIteration,), {})])
+def test_a_called_function_that_raises_stop_iteration_ends_nothing_but_itself(face, given):
+    """asyncio's futures cannot carry one, and a generator it passes through takes it for its own end."""
+
+    def fail():
+        raise given("evil")
+
+    async def main():
+        with pytest.raises(RuntimeError, match="raised StopIteration") as caught:
+            called = face.backend().call(fail)
+            if face.name == "asyncio":
+                await asyncio.wait_for(called, 5)
+            elif face.is_async:
+                await called
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
 
     face.run(main)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -14,7 +16,8 @@ import pytest
 import trio
 
 import svir
-from svir.http import AsyncHttp11Backend, Http11Backend, Origin
+from svir.http import AsyncHttp11Backend, Http11Backend, Origin, _engine, _pool
+from svir.http._idle import IdleList
 from tests.http.faces import Bytes, Face, assert_clean, post
 from tests.support.loopback import Await, Gone, Loopback, Pause, Request, Send, Signal, Stall, chunked, ok
 
@@ -172,6 +175,49 @@ class TestClosedBackend:
             backend.close()
             assert gone.event.wait(5)
             assert watch.sock.fileno() == -1
+
+
+class TestClosingInASignalHandler:
+    """It runs between any two steps of the main thread, which may hold a lock just then."""
+
+    @pytest.mark.parametrize("where", ["Engine", "Pool"])
+    def test_while_the_first_request_is_prepared(self, where, monkeypatch):
+        backend = Http11Backend()
+        module = {"Engine": _engine, "Pool": _pool}[where]
+        real = getattr(module, where)
+
+        def interrupted(*args):
+            signal.raise_signal(signal.SIGINT)
+            return real(*args)
+
+        monkeypatch.setattr(_engine, where, interrupted)
+        self.closed(backend, Origin("http", "127.0.0.1", 9))
+
+    def test_while_idle_connections_are_looked_through(self, monkeypatch):
+        with Loopback([Request(), Send(ok()), Gone()]) as server:
+            backend = Http11Backend()
+            Face("sync").run(lambda: Face("sync").exchange(backend, post(server)))
+            real = IdleList._outdated
+
+            def interrupted(idle, now):
+                signal.raise_signal(signal.SIGINT)
+                return real(idle, now)
+
+            monkeypatch.setattr(IdleList, "_outdated", interrupted)
+            self.closed(backend, server.origin)
+
+    def closed(self, backend, origin):
+        faulthandler.dump_traceback_later(20, exit=True)  # a deadlock cannot be interrupted otherwise
+        before = signal.signal(signal.SIGINT, lambda *_: backend.close())
+        try:
+            with pytest.raises(svir.TransportError) as caught:
+                backend.send(post(origin), connect=5, read=5)
+        finally:
+            signal.signal(signal.SIGINT, before)
+            faulthandler.cancel_dump_traceback_later()
+        closed_by_this_program(caught.value, unsent=True)
+        (pool,) = backend._engine()._pools.values()
+        assert not pool.live
 
 
 class TestCancellation:

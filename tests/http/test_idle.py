@@ -73,3 +73,10 @@ def test_abandoning_does_not_wait_for_a_lock_that_is_held():
     idle.put(HERE, "a", 0.0)
     idle._lock.acquire()
     assert idle.abandon() == ["a"]
+
+
+def test_a_signal_handler_may_clear_the_list_while_it_is_held():
+    idle = IdleList()
+    idle.put(HERE, "a", 0.0)
+    with idle._lock:
+        assert idle.clear() == ["a"]

@@ -22,6 +22,12 @@ def test_less_than_one_is_a_config_error(face, most):
         face.backend(max_connections=most)
 
 
+@pytest.mark.parametrize("most", [True, 2.0, "2"])
+def test_what_is_no_integer_is_refused_at_once(face, most):
+    with pytest.raises(TypeError, match="max_connections must be an int or None"):
+        face.backend(max_connections=most)
+
+
 def test_waiting_for_a_place_counts_as_connecting_and_is_unsent(face):
     with Loopback([Request(), Send(PART), Gone()]) as server:
 

@@ -52,7 +52,7 @@ class Engine:
         self._tls = TlsSettings(ca_file, ssl_context)
         self._pools: dict[Hashable, Pool] = {}
         self._pid = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant, for a signal handler that asks something itself
         self._closed = False
         # Runs at exit too, before modules are torn down: an idle socket gives no warning there.
         weakref.finalize(self, _shut_idle, self._pools)
@@ -108,7 +108,7 @@ class Engine:
         """A connection and whether it was used before, or why there is none."""
         until = deadlines.connecting()
         while True:
-            if self._closed or abort.asked:
+            if self._ended(abort):
                 return closed_error(unsent=True)
             if not fresh and (idle := await pool.take(origin)) is not None:
                 return idle, True
@@ -129,6 +129,8 @@ class Engine:
         return closed_error(unsent=True) if made is Fault.CLOSED else TransportError(made.value, unsent=True)
 
     async def _connect(self, pool: Pool, origin: Origin, until: float | None, abort: Abort) -> Stream | Fault:
+        if self._ended(abort):  # meanwhile
+            return Fault.CLOSED
         context = self._tls.context() if origin.scheme == "https" else None
         tcp = await connect_tcp(pool.network, origin, until, _Live(pool.live, abort))
         if isinstance(tcp, Fault):
@@ -138,7 +140,7 @@ class Engine:
             if context is not None:
                 secure = TlsStream(tcp, context, origin.host)
                 stream = await secure.handshake(until) or secure
-            if self._closed or abort.asked:  # meanwhile
+            if self._ended(abort):
                 stream = Fault.CLOSED
         except BaseException:
             pool.forget(tcp.watch)
@@ -147,9 +149,12 @@ class Engine:
             pool.forget(tcp.watch)
         return stream
 
+    def _ended(self, abort: Abort) -> bool:
+        return self._closed or abort.asked
+
     def _begin_anew(self) -> None:
         """Forgets the parent's connections: in a child process ``shut`` closes its copies only."""
-        self._lock = threading.Lock()  # the old one may be held by a thread that the child does not have
+        self._lock = threading.RLock()  # the old one may be held by a thread that the child does not have
         self._pid = os.getpid()
         for pool in self._pools.values():
             pool.abandon()

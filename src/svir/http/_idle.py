@@ -40,7 +40,7 @@ class IdleList(Generic[C]):
     def __init__(self, most: int = IDLE_CONNECTIONS, seconds: float = IDLE_SECONDS) -> None:
         self._most = most
         self._seconds = seconds
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # reentrant: a signal handler may close everything at any moment
         self._waiting: list[tuple[Origin, float, C]] = []  # the longest idle first
 
     def put(self, origin: Origin, connection: C, now: float) -> list[C]:
@@ -78,7 +78,7 @@ class IdleList(Generic[C]):
 
     def abandon(self) -> list[C]:
         """As ``clear``, in a child process: its lock may be held by a thread that is the parent's only."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         return self.clear()
 
     def __len__(self) -> int:
