@@ -61,6 +61,8 @@ class DecoderPart:
                 visible.append(any(shown))
                 if got.completion is not None:
                     return {"completion": completion_data(got.completion), "visible": visible}
+            for event in decoder.flush():
+                got.take(event)
             decoder.finish()
         except svir.Error as error:
             partial = {"text": got.text, "reasoning": got.reasoning}

@@ -40,6 +40,7 @@ def outcome(chunks, mode="strict", *, shortcuts=True, **options):
         for data in chunks:
             for one in decoder.push(data):
                 events.append(one)  # noqa: PERF402 (an iterator that raises would keep what came before)
+        events += decoder.flush()
         decoder.finish()
     except svir.Error as error:
         return events, seen(error)

@@ -193,6 +193,9 @@ class ToyDecoder:
             elif line != b":":
                 raise svir.ProtocolError("no line of the toy")
 
+    def flush(self):
+        return iter(())
+
     def finish(self):
         if not self.done:
             raise svir.TruncatedStreamError("no end")

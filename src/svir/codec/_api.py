@@ -63,6 +63,10 @@ class AnyDecoder(Protocol):
         """Decodes bytes; the iterator gives what they completed, then raises the error, if any."""
         ...
 
+    def flush(self) -> Iterator[Event]:
+        """Gives what was held back for the next bytes to decide, when there will be none."""
+        ...
+
     def finish(self) -> None:
         """Ends the input: raises unless the answer is whole."""
         ...

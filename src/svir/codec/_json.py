@@ -43,7 +43,8 @@ def parse(data: bytes, *, strict: bool) -> Any:
 
     Raises:
         ValueError: It is no JSON.
-        Fault: It is nested deeper than 128 levels (a parser's own limit depends on its caller's stack).
+        Fault: It is nested deeper than 128 levels (a parser's own limit depends on its caller's stack), or
+            that stack is nearly used up.
     """
     if not strict and not data.isascii():
         data = data.decode("utf-8", "replace").encode()
@@ -52,11 +53,13 @@ def parse(data: bytes, *, strict: bool) -> Any:
     if not strict:
         data = _ESCAPE.sub(lambda found: rb"\ufffd" if found[1] else found[0], data)
     try:
-        return _loads(data)
-    except msgspec.ValidationError:
-        return _loads_any_number(data)  # a number too large for the parser, which is JSON all the same
+        try:
+            return _loads(data)
+        except msgspec.ValidationError:
+            return _loads_any_number(data)  # a number too large for the parser, which is JSON all the same
     except RecursionError:
-        raise ValueError("too near the end of the caller's own stack") from None
+        pass  # told below: skipped as no JSON, a part of the answer would be lost
+    raise Fault(ProtocolError, "an event that the caller's stack leaves no room to read")
 
 
 def too_deep(data: bytes) -> bool:

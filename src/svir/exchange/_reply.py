@@ -104,6 +104,7 @@ class Reply(RawReply[R]):
         self.decoder = decoder
         self.completion: Completion | None = None
         self._pending: Iterator[Event] = iter(())
+        self._waiting: Error | None = None  # a failure that was not the decoder's
         self._inspectors: list[Callable[[Event | Error], object]] = []
         self._drained = False
 
@@ -121,7 +122,9 @@ class Reply(RawReply[R]):
                     self.end("completed")
                 return event
         except Error as error:
-            self.fail(error)
+            super().fail(error)  # the decoder's, which came after what it had held back
+        if self._waiting is not None:
+            super().fail(self._waiting)
         self.check()
         return None
 
@@ -134,6 +137,12 @@ class Reply(RawReply[R]):
             self.decoder.finish()
         except Error as error:
             self.fail(error)
+
+    def fail(self, error: Error) -> None:
+        """Keeps a failure, to be raised after the tail of the text that the decoder held back."""
+        if self._waiting is None:
+            self._pending = self.decoder.flush()
+            self._waiting = error
 
     def failed(self, error: Error) -> None:
         """Adds what was delivered before the failure, and shows it to those who watch."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import pickle
+import sys
 import time
 
 import pytest
@@ -322,3 +324,66 @@ def taken(make, count):
 def test_the_cost_of_an_event_does_not_grow_with_the_stream(make):
     taken(make, 100)
     assert taken(make, 20_000) < 30 * taken(make, 2_000) + 0.05
+
+
+# What a caller does to a decoder
+
+
+def test_a_tail_held_back_is_handed_out_when_asked_for():
+    decoder = Decoder()
+    assert list(decoder.push(chunk({"content": "Hello <thi"}))) == [svir.TextDelta("Hello ")]
+    assert list(decoder.flush()) == [svir.TextDelta("<thi")]
+    assert list(decoder.flush()) == []
+    with pytest.raises(svir.TruncatedStreamError) as caught:
+        decoder.finish()
+    assert caught.value.partial.text == "Hello <thi"
+
+
+@pytest.mark.parametrize("mode", ["strict", "lenient"])
+def test_an_event_that_could_not_be_read_near_the_end_of_the_stack_is_no_answer(mode):
+    lost = chunk({"content": "LOST"}, logprobs=[[[[1]]]] * 2).replace(
+        b'"finish_reason"', b'"content_filter_results":{"a":[[[[1]]]]},"finish_reason"'
+    )
+    stream = chunk({"content": "p"}) + lost + chunk({}, "stop") + b"data: [DONE]\n\n"
+
+    def push(depth):
+        if depth:
+            return push(depth - 1)
+        decoder = Decoder(mode)
+        return [event for event in decoder.push(stream) if isinstance(event, svir.Completed)]
+
+    texts = set()
+    for depth in range(sys.getrecursionlimit() - 200, sys.getrecursionlimit()):
+        with contextlib.suppress(RecursionError, svir.ProtocolError):
+            texts |= {event.completion.text for event in push(depth)}
+    assert texts <= {"pLOST"}
+    assert texts
+
+
+def test_a_decoder_that_was_interrupted_calls_nothing_whole():
+    ticks = iter([0.0, KeyboardInterrupt()])
+
+    def clock():
+        tick = next(ticks, 1.0)
+        if isinstance(tick, BaseException):
+            raise tick
+        return tick
+
+    decoder = Decoder(clock=clock)
+    with pytest.raises(KeyboardInterrupt):
+        decoder.push(chunk({"content": "a"}))
+    for _ in range(2):
+        with pytest.raises(svir.ProtocolError, match="interrupted"):
+            decoder.push(chunk({}, "stop") + b"data: [DONE]\n\n")
+
+
+def test_a_buffer_may_be_used_again_once_it_was_pushed():
+    decoder = Decoder()
+    for data in (chunk({"content": "AAAA"}), chunk({}, "stop"), b"data: [DONE]\n\n"):
+        for start in range(0, len(data), 7):
+            buffer = bytearray(data[start : start + 7])
+            events = list(decoder.push(memoryview(buffer)))
+            buffer[:] = b"B" * len(buffer)
+    assert events[-1].completion.text == "AAAA"
+    with pytest.raises(TypeError, match="bytes"):
+        decoder.push("text")

@@ -134,32 +134,48 @@ class Decoder:
         Raises:
             svir.Error: The one of an earlier push, which every later call raises again.
         """
+        if type(data) is not bytes:
+            data = _as_bytes(data)
         events: list[Event] = []
         framing, answer = self._framing, self._answer
         # Nothing is taken here after an error or the end, since then there is no pattern.
-        if framing.clean and len(data) <= self._look:
-            end = framing.offset + len(data)
-            if end <= self._limits.wire_bytes and self._fast.take_one(data, events):
-                framing.offset = end
+        try:
+            if framing.clean and len(data) <= self._look:
+                end = framing.offset + len(data)
+                if end <= self._limits.wire_bytes and self._fast.take_one(data, events):
+                    framing.offset = end
+                    if answer.visible:
+                        answer.stamp()
+                    return iter(events)
+            if self._error is None and not self._done:
+                self._push(data, events)
                 if answer.visible:
                     answer.stamp()
-                return iter(events)
-        if self._error is not None:
-            raise self._error.with_traceback(None)
-        if self._done:
-            return iter(events)
-        try:
-            self._push(data, events)
         except Fault as fault:
             stopped = fault
+        except BaseException:
+            # What these bytes said is lost, so nothing that follows may be called whole.
+            self._fast.forget()
+            self._error = self._make_error(Fault(ProtocolError, "the decoding was interrupted"))
+            raise
         else:
-            if answer.visible:
-                answer.stamp()
+            if self._error is not None:
+                raise self._error.with_traceback(None)
             return iter(events)
         self._fast.forget()
         answer.flush(events)  # what was held back comes before the error
         self._error = self._make_error(stopped)
         return _EventsThenError(events, self._error)
+
+    def flush(self) -> Iterator[Event]:
+        """Hands out the tail of the text that was held back since it may begin a think tag.
+
+        For a caller who knows that nothing will come any more, before ``finish`` says what that means.
+        """
+        events: list[Event] = []
+        self._fast.forget()
+        self._answer.flush(events)
+        return iter(events)
 
     def finish(self) -> None:
         """Ends the input.
@@ -255,7 +271,7 @@ class Decoder:
             self._skip(ProtocolError, "data that is no JSON object", frame.at)
             return
         try:
-            chunk = ChunkReader(self._mode).read(value)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
+            chunk = ChunkReader(self._mode).read(value, self._answer.index)  # pyright: ignore[reportUnknownArgumentType]  (JSON)
             if chunk is not None:
                 self._answer.apply(chunk, events)
         except Fault as fault:
@@ -289,6 +305,13 @@ class Decoder:
             raise
         events.append(Completed(completion))
         self._done = True
+
+
+def _as_bytes(data: object) -> bytes:
+    """A copy of a buffer, which its owner may use again."""
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"push takes bytes, not {type(data).__name__}")
+    return bytes(data)
 
 
 class _EventsThenError:

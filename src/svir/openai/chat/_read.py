@@ -49,8 +49,12 @@ class ChunkReader:
     def __init__(self, mode: Mode) -> None:
         self._strict = mode == "strict"
 
-    def read(self, value: dict[str, Any]) -> Chunk | None:
+    def read(self, value: dict[str, Any], index: int | None = None) -> Chunk | None:
         """The chunk, or None when it says nothing of the answer.
+
+        Args:
+            value: The parsed data.
+            index: Of the choice that is read, once it is known. Lenient mode does not judge another one.
 
         Raises:
             Fault: It breaks the protocol, or strict mode refuses it.
@@ -61,6 +65,8 @@ class ChunkReader:
             choices = []
         if not choices and _is_prompt_report(value):
             return None
+        if not self._strict and len(choices) + (index is not None) > 1:
+            choices = _read_ones(choices, index)
         read = [self._choice(choice) for choice in choices]
         if len(read) > 1:
             self._refuse(UnsupportedError, "more than one choice", "mode='lenient' reads the first")
@@ -101,9 +107,7 @@ class ChunkReader:
         if not is_object(value):
             self._refuse(ProtocolError, "a choice that is no object")
             return None
-        index = value.get("index", 0)
-        if type(index) is not int:
-            index = 0 if index is None else -1
+        index = _index(value)
         if index != 0:
             self._refuse(UnsupportedError, "a choice other than the first", "mode='lenient' reads one")
         verdicts = BLOCKING if blocks(value.get("content_filter_results")) else NO_VERDICTS
@@ -183,6 +187,20 @@ def blocks(results: Any) -> bool:
             if is_object(one) and one.get("filtered") is True:
                 return True
     return False
+
+
+def _index(choice: dict[str, Any]) -> int:
+    index = choice.get("index", 0)
+    if type(index) is int:
+        return index
+    return 0 if index is None else -1
+
+
+def _read_ones(choices: list[Any], index: int | None) -> list[Any]:
+    """The choices with the index that is read: the one seen first, for the whole stream."""
+    objects = [choice for choice in choices if is_object(choice)]
+    wanted = index if index is not None or not objects else _index(objects[0])
+    return [choice for choice in objects if _index(choice) == wanted]
 
 
 def _is_prompt_report(value: dict[str, Any]) -> bool:
