@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import itertools
 import json
@@ -28,6 +29,10 @@ class Echo(Act):
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def perform(self, peer: Peer) -> None:
+        with contextlib.suppress(ConnectionError):  # a call that is shut may be in the middle of its answer
+            self._serve(peer)
+
+    def _serve(self, peer: Peer) -> None:
         while first := peer.recv():
             peer.left_over = first
             Request().perform(peer)
