@@ -71,7 +71,9 @@ class ToolCall(Value, frozen=True):
     arguments: str = "{}"
 
     def __post_init__(self) -> None:
-        keep_texts(self, "id", "name", "arguments")
+        # Decoders make them, so what they bring is taken at once.
+        if not (type(self.id) is type(self.name) is type(self.arguments) is str):
+            keep_texts(self, "id", "name", "arguments")
 
     def parse(self, type: TypeForm[T]) -> T:  # noqa: A002 (the word says it best)
         """The arguments as a type: dataclass, TypedDict, msgspec struct, attrs class, pydantic model, dict.
