@@ -41,6 +41,8 @@ def free_json(given: object, where: str) -> dict[str, Any]:
 
 def _copied(value: object, place: str, depth: int) -> object:
     match value:
+        case None | str() | int() | float():
+            return plain(value)
         case Mapping() | list() | tuple() if depth > DEEPEST:
             raise ConfigError(f"{place} is nested too deeply")
         case Mapping():
@@ -54,8 +56,6 @@ def _copied(value: object, place: str, depth: int) -> object:
         case list() | tuple():
             items = cast("list[object]", value)
             return [_copied(inner, within(place, n), depth + 1) for n, inner in enumerate(items)]
-        case None | str() | int() | float():
-            return plain(value)
         case _:
             raise ConfigError(f"{place} is not JSON, but {type(value).__name__}")
 

@@ -235,7 +235,8 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         store(self, "stop", _as_stop(self.stop))
         check(self.seed, (int, type(None)), "Request.seed")
         for name in ("max_tokens", "temperature", "top_p", "seed"):
-            store(self, name, plain(getattr(self, name)))
+            if (number := getattr(self, name)) is not None:
+                store(self, name, plain(number))
         if self.effort is not None:
             store(self, "effort", word(Effort, self.effort, "Request.effort"))
         for name in ("parallel_tool_calls", "include_usage"):

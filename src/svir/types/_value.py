@@ -90,9 +90,10 @@ def keep_texts(value: Value, *names: str, optional: bool = False) -> None:
     """Checks the fields that are text, and stores them as ``str`` itself."""
     for name in names:
         given: object = getattr(value, name)
-        check_text(given, f"{type(value).__name__}.{name}", optional=optional)
-        if given is not None and given.__class__ is not str:
-            store(value, name, plain(given))
+        if given.__class__ is str or (optional and given is None):
+            continue  # almost always, and at once
+        check_text(given, f"{type(value).__name__}.{name}")
+        store(value, name, plain(given))
 
 
 def several(given: object, expected: str) -> tuple[object, ...]:
@@ -103,6 +104,8 @@ def several(given: object, expected: str) -> tuple[object, ...]:
     Raises:
         TypeError: It is one of these, or gives nothing; ``expected`` says what must be what.
     """
+    if isinstance(given, (tuple, list)):
+        return tuple(cast("Iterable[object]", given))
     kind = type(given).__name__
     if isinstance(given, NO_SEQUENCES) or not isinstance(given, Iterable):
         raise TypeError(f"{expected}, not {kind}")
