@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
     from svir.body import Body
 
@@ -180,7 +180,7 @@ class Abort:
             self._shut = None
 
     @contextmanager
-    def child(self) -> Iterator[Abort]:
+    def child(self) -> Generator[Abort]:
         """One for a wait beside others: within the block, ending this one ends that one, too."""
         child = Abort()
         with self._lock:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from svir.codec._fault import Fault
 from svir.codec._json import is_object, parse
@@ -311,7 +311,7 @@ def _as_bytes(data: object) -> bytes:
     """A copy of a buffer, which its owner may use again."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"push takes bytes, not {type(data).__name__}")
-    return bytes(data)
+    return bytes(cast("bytes | bytearray | memoryview[int]", data))
 
 
 class _EventsThenError:
