@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import socket
 import threading
 from enum import Enum
@@ -44,6 +45,7 @@ class Fault(Enum):
     CLOSED = "closed by this program"
     LOST = "it was reset"
     NO_NAME = "the server's name was not found"
+    NOT_LOCAL = "the server's name stands for this machine, and leads to none of its loopback addresses"
     REFUSED = "nothing accepts connections at the server's address and port"
     UNREACHABLE = "the server's address cannot be reached"
     NO_SOCKET = "this process could not open a socket"
@@ -316,6 +318,9 @@ def _to_itself(sock: socket.socket) -> bool:
         return False
 
 
+_LOCALHOST = re.compile(r"(?:^|\.)localhost\.?$", re.ASCII | re.IGNORECASE)
+_LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.")
+
 Address = tuple[int, tuple[object, ...]]
 
 
@@ -352,13 +357,17 @@ async def connect_tcp(network: Network, origin: Origin, until: float | None, ope
             leaves some for the next.
         opened: Holds each socket before it connects, so that it can be closed meanwhile.
     """
+    fault = Fault.NO_NAME
     addresses = _resolve(origin, socket.AI_NUMERICHOST)
     if not addresses:  # a name, not a number: looking that up may block
         found = await network.call(lambda: _resolve(origin), until)
         if isinstance(found, Fault):
             return found
         addresses = found
-    fault = Fault.NO_NAME
+        if found and origin.scheme == "http" and _LOCALHOST.search(origin.host):
+            # RFC 6761, 6.3: what is sent there in plain text must not leave the machine.
+            addresses = [way for way in found if _LOOPBACK.match(str(way[1][0]))]
+            fault = Fault.NOT_LOCAL
     for index, (family, address) in enumerate(addresses):
         try:
             sock = socket.socket(family, socket.SOCK_STREAM)
