@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import resource
 import socket
+import ssl
 import threading
 
 import pytest
 
 import svir
 from svir.http import Origin
-from tests.http.faces import Bytes, assert_clean, post
+from tests.http.faces import Bytes, Timed, assert_clean, post
 from tests.support.loopback import (
     Await,
     Call,
     Cut,
+    Flood,
     Gone,
     Loopback,
     Pause,
@@ -29,6 +32,7 @@ from tests.support.loopback import (
 )
 
 BIG = Bytes(*[bytes(1_000_000)] * 32)
+CHUNKS = len(chunked(end=False))
 TOO_LARGE = b"HTTP/1.1 413 Too Large\r\ncontent-length: 3\r\n\r\nbig"
 
 
@@ -51,6 +55,63 @@ def fails(face, request, *, options=None, **times):
 def free_port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
+
+
+@pytest.fixture
+def resolved(monkeypatch):
+    """What every name leads to."""
+    addresses = []
+
+    def resolve(host, *args, flags=0, **options):
+        if flags:
+            raise socket.gaierror
+        return [
+            (socket.AF_INET6 if ":" in address[0] else socket.AF_INET, socket.SOCK_STREAM, 0, "", address)
+            for address in addresses
+        ]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return addresses
+
+
+class TestLocalhost:
+    """RFC 6761, 6.3: what is sent there in plain text stays here, whatever the resolver says."""
+
+    @pytest.mark.parametrize("host", ["localhost", "LocalHost.", "app.localhost"])
+    def test_an_address_of_another_machine_is_not_used(self, face, resolved, host):
+        resolved += [("192.0.2.1", 9), ("2001:db8::1", 9, 0, 0), ("::12", 9, 0, 0)]
+        error = fails(face, post(Origin("http", host, 9)), connect=5)
+        assert (error.kind, error.unsent) == ("transport", True)
+        assert "this machine" in str(error)
+
+    def test_one_of_this_machine_is(self, face, resolved):
+        with Loopback([Request(), Send(ok()), Gone()]) as server:
+            resolved += [("192.0.2.1", server.port), ("127.0.0.1", server.port)]
+
+            async def main():
+                backend = face.backend()
+                with Timed(0):
+                    body = await face.exchange(backend, post(Origin("http", "localhost", server.port)))
+                assert body == b"ok"
+                backend.close()
+
+            face.run(main)
+
+    @pytest.mark.parametrize("address", ["::1", "::ffff:127.0.0.1", "127.8.9.1"])
+    def test_every_loopback_address_counts(self, face, resolved, address):
+        resolved.append((address, free_port()))
+        error = fails(face, post(Origin("http", "localhost", 9)), connect=5)
+        assert "this machine" not in str(error)
+
+    def test_over_tls_the_certificate_says_who_it_is(self, face, resolved, server_tls, ca_file):
+        resolved.append(("192.0.2.1", 9))
+        error = fails(face, post(Origin("https", "localhost", 9)), connect=0.05)
+        assert "this machine" not in str(error)
+
+    def test_other_names_lead_where_they_lead(self, face, resolved):
+        resolved.append(("192.0.2.1", 9))
+        error = fails(face, post(Origin("http", "notlocalhost", 9)), connect=0.05)
+        assert "this machine" not in str(error)
 
 
 class TestUnsent:
@@ -231,6 +292,81 @@ class TestEarlyAnswers:
             async def main():
                 backend = face.backend(**options)
                 assert await face.exchange(backend, post(server, BIG)) == b"a"
+                backend.close()
+
+            face.run(main)
+
+    @pytest.mark.parametrize("in_memory", [True, False])
+    @pytest.mark.parametrize("parts", [[ok(b"early")], [chunked(b"ear", end=False), chunked(b"ly")[CHUNKS:]]])
+    def test_a_whole_answer_ends_the_sending(self, face, wire, parts, in_memory):
+        """The server reads no more: to wait for it would be to wait for ever."""
+        tls, options = wire
+        acts = [Request(body=False), *map(Send, parts), hold := Await(), Gone()]
+        with Loopback(acts, [Request(), Send(ok()), Gone()], **tls) as server:
+
+            async def main():
+                backend = face.backend(**options)
+                body = Bytes(*BIG.blocks, in_memory=in_memory)
+                with Timed(0):
+                    response = await face.send(backend, post(server, body))
+                    assert await face.rest(response) == b"early"
+                hold.event.set()
+                assert await face.exchange(backend, post(server)) == b"ok"  # on a connection of its own
+                backend.close()
+
+            face.run(main)
+
+    @pytest.mark.parametrize("head", [b"content-length: 9\r\n", b""])
+    def test_an_answer_that_ends_with_its_connection_ends_the_sending(self, face, wire, head):
+        tls, options = wire
+        acts = [Request(body=False), Send(b"HTTP/1.1 200 OK\r\n" + head + b"\r\nearly")]
+        ends, hold = threading.Event(), Await()
+
+        class HalfClose(Stall):
+            """Says that no more will come, and goes on reading nothing."""
+
+            def perform(self, peer):
+                sock = peer.sock
+                if isinstance(sock, ssl.SSLSocket):
+                    sock.settimeout(0)
+                    with contextlib.suppress(ssl.SSLError, OSError):
+                        sock.unwrap()  # says so, and does not wait for the reply
+                    sock.settimeout(10)
+                else:
+                    sock.shutdown(socket.SHUT_WR)
+                ends.set()
+
+        with Loopback([*acts, HalfClose(), hold], **tls) as server:
+
+            async def main():
+                backend = face.backend(**options)
+                with Timed(0):
+                    response = await face.send(backend, post(server, BIG))
+                    assert await face.read(response) == b"early"
+                    if head:
+                        with pytest.raises(svir.TruncatedStreamError):
+                            await face.read(response)
+                    else:
+                        assert await face.read(response) == b""
+                response.close()
+                hold.event.set()
+                backend.close()
+
+            face.run(main)
+        assert ends.is_set()
+
+    def test_an_early_answer_without_end_is_taken_up_to_a_limit(self, face, wire):
+        """What comes is kept for the reader, who has not got the response yet."""
+        tls, options = wire
+        flood = Flood(b"%x\r\n%s\r\n" % (100_000, bytes(100_000)))
+        with Loopback([Request(body=False), Send(chunked(end=False)), flood], **tls) as server:
+
+            async def main():
+                backend = face.backend(**options)
+                response = await face.send(backend, post(server, BIG), read=0.3)
+                kept = await face.read(response)
+                assert 0 < len(kept) < 1_000_000
+                response.close()
                 backend.close()
 
             face.run(main)

@@ -4,8 +4,9 @@
    took or gave something, and the end of the whole.
 2. ``unsent`` is counted, never guessed: it is whether no byte of the request was handed to the network.
 3. An answer may come while the body is still being sent. A 1xx is skipped; an error or a redirect ends the
-   sending; a 2xx is a server that began early, which still gets the rest. When a write fails, the answer may
-   be there already, so it is looked for before the connection is given up.
+   sending; a 2xx is a server that began early, which still gets the rest, until its answer is whole or its
+   connection ends. When a write fails, the answer may be there already, so it is looked for before the
+   connection is given up.
 4. The connection is given away exactly once, whoever comes first: the reader at the end of the body,
    ``close`` from any thread, or the garbage collector.
 """
@@ -30,6 +31,9 @@ __all__ = ["Deadlines", "Roundtrip", "closed_error"]
 
 JOINED_BYTES = 64 * 1024
 """A first block up to this size goes out together with the head."""
+
+EARLY_BYTES = 256 * 1024
+"""Most bytes of an answer taken in while the body is still being sent; about as many as a head may have."""
 
 
 def closed_error(*, unsent: bool = False) -> TransportError:
@@ -101,6 +105,7 @@ class Roundtrip:
         self._closed = False
         self._ended = False
         self._error: Error | None = None
+        self._early = 0  # bytes of the answer that came before the request was sent
         stream.sent = 0
 
     @property
@@ -271,7 +276,7 @@ class Roundtrip:
         """Sends a part of the request; false when the server has answered and wants no more."""
         connection = self._connection
         while data:
-            look = look and connection.status is None
+            look = look and self._early < EARLY_BYTES
             outcome = await self._stream.write(data, deadlines.silence(), look=look)
             if isinstance(outcome, int):
                 data = data[outcome:]
@@ -280,8 +285,10 @@ class Roundtrip:
             else:
                 if outcome:
                     connection.receive(outcome)
+                    self._early += len(outcome)
                 else:
                     connection.receive_eof()
-                if connection.failed or (connection.status is not None and connection.status >= 300):
+                refused = connection.status is not None and connection.status >= 300
+                if refused or connection.complete or connection.failed:
                     return False
         return True

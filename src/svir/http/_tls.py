@@ -178,6 +178,9 @@ class TlsStream:
             self._received(got)
 
     async def write(self, data: memoryview, until: float | None, *, look: bool) -> int | bytes | Fault:
+        # What came last may have been more than one record.
+        if look and (plain := self._decrypt()) is not None:
+            return plain
         if not self._out:
             wrong = False
             try:
