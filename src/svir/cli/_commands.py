@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import svir
 from svir.cli._connect import choose_model, connect, start_local
@@ -49,7 +49,7 @@ def ask(question: Question, server: Server) -> int:
             raise
     say(*summary(completion))
     if question.json_schema is not None:
-        completion.parse(object)
+        completion.parse(Any)
     return 0
 
 
