@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 import svir
-from svir.http import AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
+from svir.http import Abort, AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
 from tests.support.loopback import Loopback
 
 
@@ -73,8 +73,9 @@ class Face:
         connect: float | None = 5,
         read: float | None = 5,
         total: float | None = None,
+        abort: Abort | None = None,
     ) -> Any:
-        sent = backend.send(request, connect=connect, read=read, total=total)
+        sent = backend.send(request, connect=connect, read=read, total=total, abort=abort)
         return await sent if self.is_async else sent
 
     async def read(self, response: Any, seconds: float | None = 5) -> bytes:

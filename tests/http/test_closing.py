@@ -171,10 +171,10 @@ class TestClosedBackend:
             thread.start()
             thread.join(5)
             (pool,) = backend._engine()._pools.values()
-            (watch,) = pool.live
+            ((_, _, stream),) = pool._idle._waiting
             backend.close()
             assert gone.event.wait(5)
-            assert watch.sock.fileno() == -1
+            assert stream.watch.sock.fileno() == -1
 
 
 class TestClosingInASignalHandler:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import random
+import signal
+import sys
 import threading
+import time
+import warnings
 
 import pytest
 import trio
 
 import svir
-from svir.http import Http11Backend, Origin
-from tests.http.faces import Timed, assert_clean, post
+from svir.http import Abort, Http11Backend, Origin, _pool
+from svir.http._lease import Lease
+from svir.http._net_sync import SyncNetwork
+from svir.http._pool import Pool
+from tests.http.faces import Face, Timed, assert_clean, post
 from tests.support.loopback import Await, Gone, Loopback, Request, Send, Serve, Stall, chunked, ok
 
 PART = chunked(b"a", end=False)
@@ -127,6 +136,154 @@ def test_closing_wakes_who_waits(face):
             del response
 
         face.run(main)
+
+
+def test_a_call_that_is_closed_no_longer_waits_for_a_place(face):
+    with Loopback([Request(), Send(PART), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+            abort = Abort()
+
+            async def close():
+                await face.call(lambda: time.sleep(0.05))  # until it waits
+                await face.call(abort)  # from another thread on the async faces
+
+            with Timed(0.05):
+                error = await face.beside(lambda: face.send(backend, post(server), abort=abort), close)
+            assert "closed by this program" in str(error)
+            assert (error.unsent, error.retryable) == (True, False)
+            assert_clean(error)
+            response.close()
+            backend.close()
+
+        face.run(main)
+        assert server.opened == 1
+
+
+def test_a_call_that_is_closed_already_waits_for_nothing(face):
+    with Loopback([Request(), Send(PART), Gone()]) as server:
+
+        async def main():
+            backend = face.backend(max_connections=1)
+            response = await face.send(backend, post(server))
+            (pool,) = backend._engine()._pools.values()
+            abort = Abort()
+            abort()
+            assert await pool.room(None, abort)
+            response.close()
+
+        face.run(main)
+
+
+def test_a_call_that_is_closed_no_longer_listens_to_a_new_connection(face, monkeypatch):
+    monkeypatch.setattr(_pool, "SETTLE_SECONDS", 60)
+    with Loopback([Request(), Send(ok()), Gone()]) as server:
+
+        async def main():
+            backend = face.backend()
+            assert await face.exchange(backend, post(server)) == b"ok"
+            abort = Abort()
+
+            async def close():
+                await face.call(lambda: time.sleep(0.05))
+                abort()
+
+            with Timed(0.05):
+                error = await face.beside(lambda: face.send(backend, post(server), abort=abort), close)
+            assert "closed by this program" in str(error)
+            assert error.unsent
+            backend.close()
+
+        face.run(main)
+        assert server.opened == 1
+
+
+def test_a_place_whose_holder_is_gone_is_free_again():
+    pool = Pool(SyncNetwork(), 1)
+    lease = pool.reserve()
+    assert lease is not None
+    assert pool.reserve() is None
+    shut = []
+    lease.hold(lambda: shut.append(True))
+    del lease
+    assert shut == [True]
+    assert not pool.live
+    assert pool.reserve() is not None
+
+
+def test_one_given_back_is_free_once():
+    pool = Pool(SyncNetwork(), 2)
+    first, second = pool.reserve(), pool.reserve()
+    first.end()
+    first.end()
+    assert len(pool.live) == 1
+    third = pool.reserve()
+    assert (third is None, pool.reserve()) == (False, None)
+    del first
+    assert len(pool.live) == 2
+    second.end()
+
+
+def test_what_comes_to_stand_in_a_place_that_was_shut_is_shut():
+    lease, shut = Lease(set(), int), []
+    lease.shut()
+    lease.hold(lambda: shut.append(True))
+    assert shut == [True]
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer signals here")
+def test_an_exception_of_a_signal_handler_costs_no_place_and_no_connection(monkeypatch):
+    """It may come between any two steps of the blocking face."""
+    # One that comes in a ``__del__`` is lost, as ever in Python; a hook that kept it would keep the trip.
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: None)
+
+    class Interrupt(BaseException):
+        pass
+
+    armed = False
+
+    def interrupt(*_):
+        if armed:
+            raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interrupted = 0
+    backend = Http11Backend(max_connections=2)
+    face = Face("sync")
+    chance = random.Random(3)
+    try:
+        with Loopback(repeat=[Tolerant((ok(), chunked(b"o", b"k")))]) as server, warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            face.run(lambda: face.exchange(backend, post(server)))  # imports are done
+            (pool,) = backend._engine()._pools.values()
+            for _ in range(400):
+                try:
+                    armed = True
+                    signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 1e-3))
+                    face.run(lambda: face.exchange(backend, post(server)))
+                    armed = False
+                except Interrupt:
+                    interrupted += 1
+                finally:
+                    armed = False
+                assert len(pool.live) == len(pool._idle)
+            assert face.run(lambda: face.exchange(backend, post(server))) == b"ok"
+            assert interrupted > 50
+            backend.close()
+            assert not pool.live
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class Tolerant(Serve):
+    """Serves, whatever becomes of a connection."""
+
+    def perform(self, peer):
+        with contextlib.suppress(AssertionError, OSError):
+            super().perform(peer)
 
 
 def test_a_waiter_that_is_cancelled_leaves_its_turn_to_the_next(async_face):

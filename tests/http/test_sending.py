@@ -451,8 +451,8 @@ class TestSentAgain:
                         (pool,) = backend._engine()._pools.values()
                         if not self.broken:
                             self.broken = True
-                            (watch,) = pool.live
-                            watch.sock.shutdown(socket.SHUT_RDWR)
+                            (lease,) = pool.live
+                            lease()._shut.__self__.sock.shutdown(socket.SHUT_RDWR)
                         return iter(self.blocks)
 
                 assert await face.exchange(backend, post(server, Breaks(b"{}"))) == b"two"

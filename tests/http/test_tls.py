@@ -15,6 +15,7 @@ import trustme
 
 import svir
 from svir.http import Origin, _tls
+from svir.http._lease import Lease
 from svir.http._net import Fault, Tcp
 from svir.http._net_sync import SyncNetwork, run
 from svir.http._tls import TlsSettings, TlsStream
@@ -302,7 +303,7 @@ def test_a_reply_of_tls_itself_that_was_not_taken_costs_no_byte_of_the_request(s
             return server_out.read()
 
     with socket.socket() as sock:
-        kernel = Kernel(SyncNetwork().watch(sock))
+        kernel = Kernel(SyncNetwork().watch(sock), Lease(set(), int))
         stream = TlsStream(kernel, TlsSettings(ca_file, None).context(), "localhost")
         assert run(stream.handshake(None)) is None
         talk(peer.do_handshake)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Hashable
 
-    from svir.http._net import Network, Stream, Watch
+    from svir.http._lease import Lease
+    from svir.http._net import Network, Stream
     from svir.http._seam import HttpRequest, Origin
 
 __all__ = ["Engine"]
@@ -110,44 +111,39 @@ class Engine:
         while True:
             if self._ended(abort):
                 return closed_error(unsent=True)
-            if not fresh and (idle := await pool.take(origin)) is not None:
+            if not fresh and (idle := await pool.take(origin, abort)) is not None:
                 return idle, True
-            if pool.reserve():
+            if (lease := pool.reserve()) is not None:
                 break
-            if not await pool.room(until):
+            if not await pool.room(until, abort):
                 return deadlines.over(connecting=True)
         try:
-            made = await self._connect(pool, origin, until, abort)
+            made = await self._connect(pool, origin, until, lease, abort)
         except BaseException:
-            pool.release()
+            lease.end()  # at once: the traceback holds it still
             raise
         if not isinstance(made, Fault):
             return made, False
-        pool.release()
+        lease.end()
         if made is Fault.TIMEOUT:
             return deadlines.over(connecting=True)
         return closed_error(unsent=True) if made is Fault.CLOSED else TransportError(made.value, unsent=True)
 
-    async def _connect(self, pool: Pool, origin: Origin, until: float | None, abort: Abort) -> Stream | Fault:
+    async def _connect(
+        self, pool: Pool, origin: Origin, until: float | None, lease: Lease, abort: Abort
+    ) -> Stream | Fault:
         if self._ended(abort):  # meanwhile
             return Fault.CLOSED
         context = self._tls.context() if origin.scheme == "https" else None
-        tcp = await connect_tcp(pool.network, origin, until, _Live(pool.live, abort))
+        abort.attach(lease.shut)
+        tcp = await connect_tcp(pool.network, origin, until, lease)
         if isinstance(tcp, Fault):
             return tcp
         stream: Stream | Fault = tcp
-        try:
-            if context is not None:
-                secure = TlsStream(tcp, context, origin.host)
-                stream = await secure.handshake(until) or secure
-            if self._ended(abort):
-                stream = Fault.CLOSED
-        except BaseException:
-            pool.forget(tcp.watch)
-            raise
-        if isinstance(stream, Fault):
-            pool.forget(tcp.watch)
-        return stream
+        if context is not None:
+            secure = TlsStream(tcp, context, origin.host)
+            stream = await secure.handshake(until) or secure
+        return Fault.CLOSED if self._ended(abort) else stream
 
     def _ended(self, abort: Abort) -> bool:
         return self._closed or abort.asked
@@ -159,21 +155,6 @@ class Engine:
         for pool in self._pools.values():
             pool.abandon()
         self._pools.clear()
-
-
-class _Live:
-    """A pool's sockets; a new one can be shut by whoever may end the call."""
-
-    def __init__(self, live: set[Watch], abort: Abort) -> None:
-        self._live = live
-        self._abort = abort
-
-    def add(self, watch: Watch) -> None:
-        self._live.add(watch)
-        self._abort.attach(watch.shut)
-
-    def discard(self, watch: Watch) -> None:
-        self._live.discard(watch)
 
 
 def _shut_idle(pools: dict[Hashable, Pool]) -> None:

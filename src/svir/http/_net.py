@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from svir.http._lease import Lease
     from svir.http._seam import Origin
 
 __all__ = ["Bell", "Fault", "Network", "Stream", "Tcp", "Watch", "connect_tcp"]
@@ -127,7 +128,8 @@ class Watch:
         return os.getpid() == self._pid
 
     def __del__(self) -> None:
-        self.sock.close()  # shut down already, or not wanted any more
+        if hasattr(self, "sock"):  # else it was interrupted while it was made
+            self.sock.close()  # shut down already, or not wanted any more
 
     async def _wait(
         self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
@@ -204,6 +206,8 @@ class Stream(Protocol):
     rested: float
     """When it became idle."""
     watch: Watch
+    lease: Lease
+    """Owns the connection."""
 
     async def read(self, until: float | None) -> bytes | Fault:
         """What comes next; empty when the server has ended its side."""
@@ -226,8 +230,10 @@ class Stream(Protocol):
 class Tcp:
     """A plain connection."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Watch, lease: Lease) -> None:
+        lease.hold(watch.shut)
         self.watch = watch
+        self.lease = lease
         self.sent = 0
         self.fresh = True
         self.rested = 0.0
@@ -335,19 +341,7 @@ def _resolve(origin: Origin, flags: int = 0) -> list[Address]:
     return [(family, address) for family, _, _, _, address in found]
 
 
-class Opened(Protocol):
-    """Holds sockets that can be closed while they are in use."""
-
-    def add(self, watch: Watch, /) -> None:
-        """Takes a new one."""
-        ...
-
-    def discard(self, watch: Watch, /) -> None:
-        """Forgets one."""
-        ...
-
-
-async def connect_tcp(network: Network, origin: Origin, until: float | None, opened: Opened) -> Tcp | Fault:
+async def connect_tcp(network: Network, origin: Origin, until: float | None, lease: Lease) -> Tcp | Fault:
     """Connects to a server, trying each of its addresses.
 
     Args:
@@ -355,7 +349,7 @@ async def connect_tcp(network: Network, origin: Origin, until: float | None, ope
         origin: The server.
         until: The moment to give up. An address gets its share of the time that is left, so that a dead one
             leaves some for the next.
-        opened: Holds each socket before it connects, so that it can be closed meanwhile.
+        lease: Holds each socket before it connects, so that it can be shut meanwhile; ended by the caller.
     """
     fault = Fault.NO_NAME
     addresses = _resolve(origin, socket.AI_NUMERICHOST)
@@ -376,22 +370,15 @@ async def connect_tcp(network: Network, origin: Origin, until: float | None, ope
             continue
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        tcp = Tcp(network.watch(sock))
-        opened.add(tcp.watch)
+        tcp = Tcp(network.watch(sock), lease)
         share = until
         if until is not None:
             now = network.clock()
             share = now + (until - now) / (len(addresses) - index)
-        try:
-            outcome = await tcp.connect(address, share)
-        except BaseException:
-            tcp.watch.shut()
-            opened.discard(tcp.watch)
-            raise
+        outcome = await tcp.connect(address, share)
         if outcome is None:
             return tcp
         tcp.watch.shut()
-        opened.discard(tcp.watch)
         if outcome is Fault.CLOSED:
             return outcome
         fault = outcome

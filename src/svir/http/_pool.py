@@ -1,7 +1,6 @@
 """The connections of one event loop: those in use, those idle, and the places for more.
 
-1. ``live`` holds every connection. Taking one out of it is the one moment at which its place becomes free,
-   whoever does it.
+1. ``live`` has the lease of every connection, weakly: it owns none. See ``Lease``.
 2. Sets, lists and deques are changed by single operations only, without a lock: a place may be given back by
    the garbage collector, which must not wait for one.
 3. Who waits for a place is woken by each one that comes free and by each connection that becomes idle, then
@@ -14,13 +13,15 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from svir.http._idle import IdleList
+from svir.http._lease import Lease
 from svir.http._net import Fault
 
 if TYPE_CHECKING:
+    import weakref
     from collections.abc import Callable
 
-    from svir.http._net import Bell, Network, Stream, Watch
-    from svir.http._seam import Origin
+    from svir.http._net import Bell, Network, Stream
+    from svir.http._seam import Abort, Origin
 
 __all__ = ["Pool"]
 
@@ -38,13 +39,13 @@ class Pool:
 
     def __init__(self, network: Network, most: int | None) -> None:
         self.network = network
-        self.live: set[Watch] = set()
+        self.live: set[weakref.ref[Lease]] = set()
         self._idle: IdleList[Stream] = IdleList()
-        self._places = None if most is None else [True] * most
+        self._most = most
         self._waiting: deque[Bell] = deque()
         self._closed = False
 
-    async def take(self, origin: Origin) -> Stream | None:
+    async def take(self, origin: Origin, abort: Abort) -> Stream | None:
         """An idle connection that is still open and quiet."""
         while True:
             stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
@@ -54,6 +55,7 @@ class Pool:
             # llama.cpp announces keep-alive and closes all the same, some 50 us after the answer: a request
             # that goes out at once would be lost. So a connection shows once that it stays open.
             try:
+                abort.attach(stream.watch.shut)
                 settled = await stream.read(stream.rested + SETTLE_SECONDS) is Fault.TIMEOUT
             except BaseException:
                 self.drop(stream)
@@ -62,6 +64,8 @@ class Pool:
                 stream.fresh = False
                 return stream
             self.drop(stream)
+            if abort.asked:
+                return None
 
     def keeper(self, origin: Origin) -> Callable[[Stream, bool], None]:
         """Takes back a connection to a server: to be used again, or else shut."""
@@ -77,31 +81,31 @@ class Pool:
 
         return take_back
 
-    def reserve(self) -> bool:
+    def reserve(self) -> Lease | None:
         """Takes a place for a new connection, an idle one's if there is no other."""
-        while self._places is not None:
-            try:
-                return self._places.pop()
-            except IndexError:
-                victim = self._idle.evict()
-            if victim is None:
-                return False
-            self.drop(victim)
-        return True
+        while True:
+            if self._free():
+                lease = Lease(self.live, self._ring)
+                if self._most is None or len(self.live) <= self._most:
+                    return lease
+                lease.end()  # another thread took the last one at the same time: both look again
+            elif (victim := self._idle.evict()) is not None:
+                self.drop(victim)
+            else:
+                return None
 
-    def release(self) -> None:
-        """Gives back a place."""
-        if self._places is not None:
-            self._places.append(True)
-            self._ring()
+    async def room(self, until: float | None, abort: Abort) -> bool:
+        """Waits until there may be a place or an idle connection, or none is wanted any more.
 
-    async def room(self, until: float | None) -> bool:
-        """Waits until there may be a place or an idle connection; false when the time is up."""
+        Returns:
+            False when the time is up.
+        """
         bell = self.network.bell()
         self._waiting.append(bell)
         waited = False
         try:
-            if not (self._closed or self._places or len(self._idle)):  # nothing changed just now
+            abort.attach(bell.ring)
+            if not (self._closed or self._free() or len(self._idle)):  # nothing changed just now
                 await bell.wait(until)
             waited = until is None or self.network.clock() < until
         finally:
@@ -114,17 +118,7 @@ class Pool:
 
     def drop(self, stream: Stream) -> None:
         """Shuts a connection and gives back its place."""
-        stream.watch.shut()
-        try:
-            self.live.remove(stream.watch)
-        except KeyError:
-            return  # somebody did already
-        self.release()
-
-    def forget(self, watch: Watch) -> None:
-        """Shuts a connection whose place is not its own yet."""
-        watch.shut()
-        self.live.discard(watch)
+        stream.lease.end()
 
     def shut_idle(self) -> None:
         """Shuts the idle connections."""
@@ -134,8 +128,9 @@ class Pool:
         """Shuts every connection, and wakes who waits for one."""
         self._closed = True
         self.shut_idle()
-        for watch in list(self.live):
-            watch.shut()  # its user takes it out
+        for found in list(self.live):
+            if (lease := found()) is not None:
+                lease.shut()  # its user gives the place back
         while self._ring():
             pass
 
@@ -147,6 +142,9 @@ class Pool:
     def _drop(self, streams: list[Stream]) -> None:
         for stream in streams:
             self.drop(stream)
+
+    def _free(self) -> bool:
+        return self._most is None or len(self.live) < self._most
 
     def _ring(self) -> bool:
         try:

@@ -195,7 +195,9 @@ class Roundtrip:
         # Nothing is scheduled, and no lock is waited for: a socket is shut by a plain call.
         if getattr(self, "_owned", None):
             watch = self._stream.watch
-            unfinished = not self._connection.complete and not watch.closed and watch.ours
+            connection = self._connection
+            unfinished = connection.status is not None and not connection.complete
+            unfinished = unfinished and not watch.closed and watch.ours
             self._give_away(reuse=False)
             if unfinished:
                 warnings.warn(

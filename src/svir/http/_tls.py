@@ -123,6 +123,7 @@ class TlsStream:
 
     def __init__(self, tcp: Tcp, context: ssl.SSLContext, host: str) -> None:
         self.watch = tcp.watch
+        self.lease = tcp.lease
         self.sent = 0
         self.fresh = True
         self.rested = 0.0
