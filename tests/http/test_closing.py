@@ -7,6 +7,7 @@ import faulthandler
 import gc
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -16,9 +17,9 @@ import pytest
 import trio
 
 import svir
-from svir.http import AsyncHttp11Backend, Http11Backend, Origin, _engine, _pool
+from svir.http import Abort, AsyncHttp11Backend, Http11Backend, Origin, _engine, _pool
 from svir.http._idle import IdleList
-from tests.http.faces import Bytes, Face, assert_clean, post
+from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import Await, Gone, Loopback, Pause, Request, Send, Signal, Stall, chunked, ok
 
 PART = chunked(b"a", end=False)
@@ -88,6 +89,35 @@ class TestClosingWakes:
                 done.set()
 
             face.run(main)
+
+    @pytest.mark.parametrize("what", ["call", "backend"])
+    def test_a_name_lookup(self, async_face, monkeypatch, what):
+        looking, let_go = threading.Event(), threading.Event()
+
+        def slow(host, *args, flags=0, **options):
+            if not flags:
+                looking.set()
+                let_go.wait(5)
+            raise socket.gaierror
+
+        monkeypatch.setattr(socket, "getaddrinfo", slow)
+
+        async def main():
+            backend, abort = async_face.backend(), Abort()
+            request = post(Origin("http", "slow.invalid", 80))
+
+            async def close():
+                await async_face.call(lambda: looking.wait(5))
+                await async_face.call(abort if what == "call" else backend.close)
+
+            with Timed(0):
+                error = await async_face.beside(lambda: async_face.send(backend, request, abort=abort), close)
+            closed_by_this_program(error, unsent=True)
+            (pool,) = backend._engine()._pools.values()
+            assert not pool.live
+            let_go.set()
+
+        async_face.run(main)
 
     def test_a_tls_handshake(self, face):
         with Loopback([Gone()]) as server:

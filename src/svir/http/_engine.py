@@ -125,9 +125,11 @@ class Engine:
         if not isinstance(made, Fault):
             return made, False
         lease.end()
+        if made is Fault.CLOSED or self._ended(abort):
+            return closed_error(unsent=True)
         if made is Fault.TIMEOUT:
             return deadlines.over(connecting=True)
-        return closed_error(unsent=True) if made is Fault.CLOSED else TransportError(made.value, unsent=True)
+        return TransportError(made.value, unsent=True)
 
     async def _connect(
         self, pool: Pool, origin: Origin, until: float | None, lease: Lease, abort: Abort

@@ -32,7 +32,7 @@ class Lease:
         self._shut: Callable[[], object] | None = None
         self._freed = freed
         self._places = places
-        self._ref = weakref.ref(self, places.discard)
+        self._ref: weakref.ref[Lease] = weakref.ref(self, places.discard)
         places.add(self._ref)
 
     def hold(self, shut: Callable[[], object]) -> None:

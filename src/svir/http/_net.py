@@ -179,8 +179,13 @@ class Network(Protocol):
         """A new bell."""
         ...
 
-    async def call(self, function: Callable[[], T], until: float | None = None) -> T | Literal[Fault.TIMEOUT]:
-        """Runs something that may block; the async faces do so in a worker thread and give up in time."""
+    async def call(
+        self, function: Callable[[], T], until: float | None = None, lease: Lease | None = None
+    ) -> T | Literal[Fault.TIMEOUT]:
+        """Runs something that may block.
+
+        The async faces do so in a worker thread, and give up in time or when the lease is shut.
+        """
         ...
 
     async def sleep(self, seconds: float) -> None:
@@ -354,7 +359,7 @@ async def connect_tcp(network: Network, origin: Origin, until: float | None, lea
     fault = Fault.NO_NAME
     addresses = _resolve(origin, socket.AI_NUMERICHOST)
     if not addresses:  # a name, not a number: looking that up may block
-        found = await network.call(lambda: _resolve(origin), until)
+        found = await network.call(lambda: _resolve(origin), until, lease)
         if isinstance(found, Fault):
             return found
         addresses = found

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
 
+    from svir.http._lease import Lease
+
 __all__ = ["AsyncioNetwork"]
 
 LOOK_SECONDS = 0.2
@@ -150,7 +152,7 @@ class AsyncioBell:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._thread = threading.get_ident()
-        self._rung = loop.create_future()
+        self.rung: asyncio.Future[None] = loop.create_future()
 
     def ring(self) -> None:
         if threading.get_ident() == self._thread:
@@ -161,11 +163,11 @@ class AsyncioBell:
 
     async def wait(self, until: float | None) -> None:
         left = None if until is None else max(0.0, until - self._loop.time())
-        await asyncio.wait([self._rung], timeout=left)
+        await asyncio.wait([self.rung], timeout=left)
 
     def _set(self) -> None:
-        if not self._rung.done() and not self._loop.is_closed():
-            self._rung.set_result(None)
+        if not self.rung.done() and not self._loop.is_closed():
+            self.rung.set_result(None)
 
 
 class AsyncioNetwork:
@@ -181,13 +183,19 @@ class AsyncioNetwork:
     def bell(self) -> AsyncioBell:
         return AsyncioBell(self._loop)
 
-    async def call(self, function: Callable[[], T], until: float | None = None) -> T | Literal[Fault.TIMEOUT]:
+    async def call(
+        self, function: Callable[[], T], until: float | None = None, lease: Lease | None = None
+    ) -> T | Literal[Fault.TIMEOUT]:
         future = self._loop.run_in_executor(None, contextvars.copy_context().run, function)
         # What it raises after it was given up is nobody's business.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
         left = None if until is None else max(0.0, until - self._loop.time())
-        done, _ = await asyncio.wait([future], timeout=left)
-        return future.result() if done else Fault.TIMEOUT
+        bell = self.bell()
+        if lease is not None:
+            lease.hold(bell.ring)
+        either: list[asyncio.Future[T] | asyncio.Future[None]] = [future, bell.rung]
+        await asyncio.wait(either, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        return future.result() if future.done() else Fault.TIMEOUT
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Coroutine
 
+    from svir.http._lease import Lease
+
 __all__ = ["SyncNetwork", "run"]
 
 T = TypeVar("T")
@@ -86,8 +88,10 @@ class SyncNetwork:
     def bell(self) -> SyncBell:
         return SyncBell()
 
-    async def call(self, function: Callable[[], T], until: float | None = None) -> T:
-        del until  # a blocking call cannot be given up
+    async def call(
+        self, function: Callable[[], T], until: float | None = None, lease: Lease | None = None
+    ) -> T:
+        del until, lease  # a blocking call cannot be given up
         return function()
 
     async def sleep(self, seconds: float) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Awaitable, Callable
 
+    from svir.http._lease import Lease
+
 __all__ = ["TrioNetwork"]
 
 T = TypeVar("T")
@@ -49,20 +51,28 @@ class TrioWatch(Watch):
                 nursery.start_soon(one, trio.lowlevel.wait_writable)
 
 
-class TrioBell:
-    """Rings by setting an event, in trio's own thread."""
+class _Ringing:
+    """Wakes somebody by a call in trio's own thread."""
 
-    def __init__(self, token: trio.lowlevel.TrioToken) -> None:
+    def __init__(self, token: trio.lowlevel.TrioToken, wake: Callable[[], object]) -> None:
         self._token = token
         self._thread = threading.get_ident()
-        self._rung = trio.Event()
+        self._wake = wake
 
     def ring(self) -> None:
         with contextlib.suppress(trio.RunFinishedError):
             if threading.get_ident() == self._thread:
-                self._rung.set()
+                self._wake()
             else:
-                self._token.run_sync_soon(self._rung.set)
+                self._token.run_sync_soon(self._wake)
+
+
+class TrioBell(_Ringing):
+    """Rings by setting an event."""
+
+    def __init__(self, token: trio.lowlevel.TrioToken) -> None:
+        self._rung = trio.Event()
+        super().__init__(token, self._rung.set)
 
     async def wait(self, until: float | None) -> None:
         with trio.CancelScope(deadline=math.inf if until is None else until):
@@ -82,8 +92,12 @@ class TrioNetwork:
     def bell(self) -> TrioBell:
         return TrioBell(self._token)
 
-    async def call(self, function: Callable[[], T], until: float | None = None) -> T | Literal[Fault.TIMEOUT]:
-        with trio.CancelScope(deadline=math.inf if until is None else until):
+    async def call(
+        self, function: Callable[[], T], until: float | None = None, lease: Lease | None = None
+    ) -> T | Literal[Fault.TIMEOUT]:
+        with trio.CancelScope(deadline=math.inf if until is None else until) as scope:
+            if lease is not None:
+                lease.hold(_Ringing(self._token, scope.cancel).ring)
             return await trio.to_thread.run_sync(function, abandon_on_cancel=True)
         return Fault.TIMEOUT
 
