@@ -258,8 +258,10 @@ def _asked(key: Callable[[], object]) -> object:
     try:
         text = key()
     except StopIteration:  # an exhausted iterator's ``__next__``; no generator and no future can carry it
-        text = None
-    return as_key(text) if isinstance(text, str) else text
+        pass
+    else:
+        return as_key(text) if isinstance(text, str) else text
+    raise ConfigError("api_key raised StopIteration: there is no further key")
 
 
 def _is_success(response: AnyResponse) -> bool:

@@ -164,7 +164,7 @@ class Reply(RawReply[R]):
 
     def __del__(self) -> None:
         # Nothing is awaited, closed or scheduled here: only those who asked are told.
-        if self._watchers:
+        if getattr(self, "_watchers", None):  # a signal may have come while it was made
             self.end("dropped")
 
     def drain(self) -> Steps[None]:
