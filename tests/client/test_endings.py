@@ -54,6 +54,22 @@ def test_a_failure_ends_with_its_error(face):
     assert watched(face, World(Response(pieces("a"))), scenario) == [("failed", "truncated_stream")]
 
 
+def test_a_failure_ends_with_its_error_though_who_is_shown_it_raises(face):
+    def inspector(item):
+        if isinstance(item, svir.Error):
+            raise LookupError("mine")  # noqa: TRY004 (no check of types)
+
+    async def scenario(client):
+        async with client.stream("hi") as stream:
+            stream.inspect(inspector)
+            with pytest.raises(LookupError, match="mine"):
+                [event async for event in stream]
+            with pytest.raises(svir.TruncatedStreamError):
+                await anext(stream)
+
+    assert watched(face, World(Response(pieces("a"))), scenario) == [("failed", "truncated_stream")]
+
+
 def test_a_stream_closed_early_is_closed(face):
     async def scenario(client):
         async with client.stream("hi") as stream:

@@ -360,7 +360,7 @@ class AsyncRawStream(_AsyncOpened["RawReply[AsyncHttpResponse]"]):
                 except Error as error:
                     reply.fail(error)
                 else:
-                    reply.over = not data
+                    reply.feed(data)
                     if data:
                         return data
             reply.check()

@@ -298,7 +298,7 @@ class RawStream(_Opened["RawReply[HttpResponse]"]):
                 except Error as error:
                     reply.fail(error)
                 else:
-                    reply.over = not data
+                    reply.feed(data)
                     if data:
                         return data
             reply.check()

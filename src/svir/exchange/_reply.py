@@ -80,6 +80,10 @@ class RawReply(Generic[R]):
         self.failure = error
         self.failed(error)
 
+    def feed(self, data: bytes) -> None:
+        """Takes note of what was read; empty means the body ended."""
+        self.over = not data
+
     def failed(self, error: Error) -> None:
         """Called once a failure is kept."""
 
@@ -148,8 +152,10 @@ class Reply(RawReply[R]):
         """Adds what was delivered before the failure, and shows it to those who watch."""
         if error.partial is None:
             error.partial = self.decoder.partial
-        self._show(error)
-        self.end("failed")
+        try:
+            self._show(error)
+        finally:
+            self.end("failed")  # whatever a watcher makes of it
 
     def end(self, how: Ending) -> None:
         """The reply has ended; every watcher is told, once, though another thread closes it meanwhile."""
