@@ -28,6 +28,7 @@ from svir import (
     to_dict,
     user,
 )
+from svir.exchange._compat import Learned
 from svir.types import Source
 from svir.types._serde import FORMS
 from tests.support import values
@@ -150,6 +151,15 @@ def test_a_value_without_a_form_is_taken_as_it_is():
     assert holder(svir.Limits)(value=limits).value is limits
     with pytest.raises(pydantic.ValidationError):
         holder(svir.Limits)(value={})
+
+
+@pytest.mark.parametrize("kind", [svir.Limits, Learned])
+@pytest.mark.parametrize("mode", ["validation", "serialization"])
+def test_a_value_without_a_form_is_described_as_anything(kind, mode):
+    schema = holder(kind).model_json_schema(mode=mode)
+    (described,) = schema.get("$defs", {"": schema["properties"]["value"]}).values()
+    assert described["title"] == kind.__name__
+    assert described.keys() <= {"title", "description"}
 
 
 def test_values_are_parts_of_what_a_model_answers_too():

@@ -2,7 +2,7 @@
 
 1. A field takes a value, or its serialized form (``to_dict``); it is dumped in that form, in every mode.
 2. The JSON Schema is read off the table of the form, so that it cannot say anything else.
-3. A value without a serialized form (a client's limits) is taken as it is, and not described.
+3. A value without a serialized form (a client's limits) is taken as it is, and described as anything.
 4. The form of an attachment may be a path, which is read when the request is sent. What a model is validated
    from often comes from strangers, who could have any file of the server sent: so a path in data is refused,
    unless the validation's context allows it. A value that a program made itself is taken as it is.
@@ -100,8 +100,8 @@ def _names_a_file(value: object) -> bool:
 
 
 def json_schema_of(kind: type[Value]) -> Json:
-    """The JSON Schema of a value's serialized form."""
-    schema = _schema(FORMS[kind])
+    """The JSON Schema of a value's serialized form; of a value without one, any."""
+    schema = _schema(FORMS[kind]) if kind in FORMS else {}
     summary = DECISIONS.sub("", (kind.__doc__ or "").partition("\n")[0])
     return {"title": kind.__name__, **({"description": summary} if summary else {}), **schema}
 
