@@ -10,9 +10,11 @@ import typing
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.pretty import pretty_repr
 
 import svir
 from svir import errors
+from svir.codec._api import Failure
 
 CLASSES = [
     value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, svir.Error)
@@ -156,3 +158,16 @@ def test_a_partial_answer_shows_only_how_much_there_is():
     assert repr(partial) == "Partial(<5 characters of text, 7 of reasoning>)"
     assert pickle.loads(pickle.dumps(partial)) == partial
     assert svir.Partial() == svir.Partial("", "")
+
+
+def test_a_pretty_printer_shows_no_more_of_a_partial_answer():
+    partial = svir.Partial("secret words", "why")
+    assert pretty_repr(partial) == repr(partial) == "Partial(<12 characters of text, 3 of reasoning>)"
+    assert "secret" not in pretty_repr({"error": [partial]}, max_width=20)
+
+
+def test_what_a_server_told_of_its_failure_is_withheld_when_shown():
+    failure = Failure("secret words", "busy", "quota")
+    assert repr(failure) == "Failure(message=<12 characters withheld>, code='busy', meaning='quota')"
+    assert pretty_repr(failure) == "Failure(code='busy', meaning='quota')"
+    assert repr(Failure()) == "Failure(message=None, code=None, meaning=None)"

@@ -74,6 +74,18 @@ RETRY_AFTER_SECONDS = 30.0
 """Longest ``retry_after``; what the server really asked for is in ``retry_after_sent``."""
 
 
+class _Withheld:
+    """What stands for a text that is not shown, also where a pretty printer would quote one."""
+
+    __slots__ = ("words",)
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __repr__(self) -> str:
+        return f"<{self.words}>"
+
+
 class Partial(msgspec.Struct, frozen=True):
     """What a stream delivered before it failed. Never calls: half a call is nothing to act on (D5)."""
 
@@ -81,7 +93,14 @@ class Partial(msgspec.Struct, frozen=True):
     reasoning: str = ""
 
     def __repr__(self) -> str:
-        return f"Partial(<{len(self.text)} characters of text, {len(self.reasoning)} of reasoning>)"
+        return f"Partial({self._shown()!r})"
+
+    def __rich_repr__(self) -> list[_Withheld]:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]  (msgspec types it with names)
+        # msgspec's own would show the fields.
+        return [self._shown()]
+
+    def _shown(self) -> _Withheld:
+        return _Withheld(f"{len(self.text)} characters of text, {len(self.reasoning)} of reasoning")
 
 
 class Error(Exception):

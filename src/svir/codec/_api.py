@@ -25,7 +25,7 @@ class Failure(msgspec.Struct, frozen=True):
     """What an error told about itself, in the body of a status or inside a stream.
 
     Attributes:
-        message: The server's words.
+        message: The server's words; withheld when this is shown (D19).
         code: Its machine-readable word, at most 64 of ``[A-Za-z0-9_.-]``.
         meaning: What the words say beyond the status: the conversation does not fit (D30), the prompt was
             blocked (D36), or a quota is used up, so that waiting does not help.
@@ -34,6 +34,13 @@ class Failure(msgspec.Struct, frozen=True):
     message: str | None = None
     code: str | None = None
     meaning: Literal["context_overflow", "content_filter", "quota"] | None = None
+
+    def __repr__(self) -> str:
+        withheld = None if self.message is None else f"<{len(self.message)} characters withheld>"
+        return f"Failure(message={withheld}, code={self.code!r}, meaning={self.meaning!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, str | None]]:
+        return [("code", self.code), ("meaning", self.meaning)]
 
 
 class AnyEncoder(Protocol):
