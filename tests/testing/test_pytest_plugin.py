@@ -35,6 +35,10 @@ def test_less_and_failing(svir_server):
     svir_server.reply(text="Hello")
     assert 1 == 2
 
+def test_all_and_failing(svir_server):
+    svir_server.reply(text="Hello")
+    assert svir_server.client().complete("Why?").text == "Because"
+
 def test_another_server(svir_server):
     svir_server.reply(text="Again")
     assert svir_server.client().complete("hi").text == "Again"
@@ -76,7 +80,13 @@ def test_a_failing_test_keeps_its_failure_and_shows_what_the_server_saw(output):
     assert "FAILED test_it.py::test_more_and_failing - svir.errors.UnsupportedError" in output
     assert "ERROR test_it.py::test_more_and_failing" not in output
     assert "--- svir_server ---" in output.replace("-" * 20, "---")
-    assert "\nrequest 1, POST /v1/chat/completions: no reply is left for it\n" in output
+    seen = "request 1, POST /v1/chat/completions: user 'hi'"
+    assert f"\n{seen}\nrequest 1, POST /v1/chat/completions: no reply is left for it\n" in output
+
+
+def test_a_failing_test_that_followed_its_script_shows_what_was_asked(output):
+    assert "FAILED test_it.py::test_all_and_failing" in output
+    assert "\nrequest 1, POST /v1/chat/completions: user 'Why?'\n" in output
 
 
 def test_a_failing_test_is_not_told_what_it_did_not_get_to(output):

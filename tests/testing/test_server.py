@@ -465,8 +465,47 @@ def test_a_block_that_fails_keeps_its_failure_with_a_note():
     assert not hasattr(caught.value, "__notes__")  # what was not asked for yet is no news then
     with pytest.raises(svir.UnsupportedError) as caught, MockServer() as server:
         server.client().complete("hi")
-    [note] = caught.value.__notes__
+    seen, note = caught.value.__notes__
+    assert seen == "MockServer saw:\n- request 1, POST /v1/chat/completions: user 'hi'"
     assert note.endswith(":\n- request 1, POST /v1/chat/completions: no reply is left for it")
+
+
+def test_a_block_that_fails_shows_the_last_message_of_each_request_cut_short():
+    with pytest.raises(ZeroDivisionError) as caught, MockServer(["one", "two"]) as server:
+        server.reply(models=["m"])
+        client = server.client()
+        client.complete("long " * 50, system="Be brief.")
+        client.complete([svir.user("What is it?", svir.Image.from_bytes(b"GIF89a", "image/gif"))])
+        client.models()
+        1 / 0  # noqa: B018
+    [note] = caught.value.__notes__
+    assert note.splitlines()[1:] == [
+        f"- request 1, POST /v1/chat/completions: user {'long ' * 20 + '...'!r}",
+        "- request 2, POST /v1/chat/completions: user 'What is it? <image_url>'",
+        "- request 3, GET /v1/models",
+    ]
+
+
+def test_a_block_that_fails_shows_only_the_last_requests():
+    with pytest.raises(ZeroDivisionError) as caught, MockServer(["one"] * 22) as server:
+        client = server.client()
+        for number in range(22):
+            client.complete(f"question {number}")
+        1 / 0  # noqa: B018
+    _, earlier, first, *rest = caught.value.__notes__[0].splitlines()
+    assert earlier == "- (2 earlier requests)"
+    assert first == "- request 3, POST /v1/chat/completions: user 'question 2'"
+    assert len(rest) == 19
+
+
+@pytest.mark.parametrize("body", [b"{}", b"[]", b"not JSON", b'{"messages": []}', b'{"messages": ["a"]}'])
+def test_a_request_of_any_form_is_shown(body):
+    with pytest.raises(ZeroDivisionError) as caught, MockServer(["one"]) as server, connected(server) as sock:
+        head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
+        sock.sendall(head + body)
+        assert sock.recv(100).startswith(b"HTTP/1.1 200")
+        1 / 0  # noqa: B018
+    assert caught.value.__notes__ == ["MockServer saw:\n- request 1, POST /v1/chat/completions"]
 
 
 def test_what_is_no_http_fails_the_test():

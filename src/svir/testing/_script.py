@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Received", "Script", "Scripted", "Unscripted"]
 
+SHOWN_REQUESTS = 20
+"""Most requests that a failing test is shown: the last ones."""
+
+SHOWN_CHARACTERS = 100
+"""Most characters of a request's last message in that list."""
+
 
 class Received(msgspec.Struct, frozen=True):
     """A request as it arrived.
@@ -114,6 +120,15 @@ class Script:
         with self._lock:
             return list(self._requests)
 
+    def seen(self) -> list[str]:
+        """The last requests that came, a line each: number, method, path, and the last message, cut short."""
+        requests = self.requests
+        first = max(0, len(requests) - SHOWN_REQUESTS)
+        lines = [f"({first} earlier requests)"] if first else []
+        for number, request in enumerate(requests[first:], first + 1):
+            lines.append(f"request {number}, {request.method} {request.path}{_last_message(request)}")
+        return lines
+
     def problems(self) -> list[str]:
         """What went wrong so far; replies that may yet be asked for are not."""
         with self._lock:
@@ -121,6 +136,8 @@ class Script:
 
     def check(self, error: BaseException | None, who: str) -> None:
         """Ends a block: raises what is wrong, or notes it at the failure that ends the block already.
+
+        Such a failure is told which requests came, too.
 
         Raises:
             AssertionError: The script was not followed.
@@ -133,8 +150,39 @@ class Script:
         text = f"{who} was not used as scripted:" + "".join(f"\n- {problem}" for problem in problems)
         if problems and error is None:
             raise AssertionError(text)
-        if problems and error is not None:
+        if error is None:
+            return
+        if seen := self.seen():
+            error.add_note(f"{who} saw:" + "".join(f"\n- {line}" for line in seen))
+        if problems:
             error.add_note(text)
+
+
+class _Part(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+
+
+class _Message(msgspec.Struct):
+    role: str
+    content: str | list[_Part] | None = None
+
+
+class _Asked(msgspec.Struct):
+    messages: list[_Message]
+
+
+def _last_message(request: Received) -> str:
+    """Who spoke last and what, as far as one line has room; empty when the body is no such request."""
+    try:
+        last = msgspec.json.decode(request.content, type=_Asked).messages[-1]
+    except (ValueError, IndexError, RecursionError):
+        return ""
+    text = last.content or ""
+    if isinstance(text, list):  # of an image, the word is enough
+        text = " ".join(f"<{part.type}>" if part.text is None else part.text for part in text)
+    cut = text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "..."
+    return f": {last.role} {cut!r}"
 
 
 class Scripted:

@@ -44,7 +44,7 @@ class MockServer(Scripted):
     Use it in a ``with`` or ``async with`` block, and script it before it is asked. Replies are given in the
     order in which requests arrive. Leaving the block fails the test when more was asked than was scripted,
     or less, or when the server itself failed; a block that is failing already keeps its own failure, with
-    what the server saw as a note.
+    the requests that the server saw in a note.
 
     Args:
         replies: The first replies: ``Reply`` values, or strings as their text.

@@ -2,8 +2,8 @@
 
 1. Every test run of everybody who has svir installed loads this module: it imports nothing but pytest until
    the fixture is used.
-2. A test that fails already is told what its server saw, and nothing else: that half of the script was never
-   asked for is then no news.
+2. A test that fails already is told which requests its server saw, and what was wrong with them: that half of
+   the script was never asked for is then no news.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ def svir_server(request: pytest.FixtureRequest) -> Iterator[MockServer]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Notes that a test failed, and shows what its server has to say about that."""
+    """Notes that a test failed, and shows what its server saw."""
     report = yield
     if report.failed:
         item.stash[FAILED] = True
         server: MockServer | None = getattr(item, "funcargs", {}).get(FIXTURE)
-        problems = [] if server is None else server.script.problems()
-        if problems and report.when == "call":
-            report.sections.append((FIXTURE, "\n".join(problems)))
+        lines = [] if server is None else [*server.script.seen(), *server.script.problems()]
+        if lines and report.when == "call":
+            report.sections.append((FIXTURE, "\n".join(lines)))
     return report
