@@ -89,8 +89,7 @@ class Watch:
             until: The moment on the face's clock to give up. When it has passed, one attempt is made.
             read: Whether being readable is being ready.
             write: Whether being writable is. Mostly it is, so the first attempt is made before waiting; what
-            is
-                to be read is mostly not there yet.
+                is to be read is mostly not there yet.
 
         Returns:
             What the attempt returned, or None when the time is up.
