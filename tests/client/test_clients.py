@@ -12,7 +12,7 @@ import svir
 from tests.client.test_streams import URL, client_of, run
 from tests.support.chat import answer
 from tests.support.faces import ASYNC_FACES
-from tests.support.world import Response, World
+from tests.support.world import AsyncWorld, Response, World
 
 MAKERS = [svir.Client.openai, svir.AsyncClient.openai]
 REJECTED = b'{"error": {"message": "unknown field"}}'
@@ -52,7 +52,11 @@ def test_options_of_the_pool_are_refused_where_they_would_do_nothing(make, optio
         make(URL, backend=World(), **option)
     with pytest.raises(svir.ConfigError, match=f"{name} belongs to the pool"):
         make(URL).with_options(**option)
-    assert make(URL, backend=World(), **{name: None})
+    blocking = make == svir.Client.openai
+    own, other = (World(), AsyncWorld(World())) if blocking else (AsyncWorld(World()), World())
+    assert make(URL, backend=own, **{name: None})
+    with pytest.raises(svir.ConfigError, match="backend, not"):
+        make(URL, backend=other)
 
 
 @pytest.mark.parametrize("make", MAKERS)

@@ -221,3 +221,30 @@ def test_outcomes_dropped_half_read_shut_their_calls():
             thread.join(5)
             assert not thread.is_alive()
         echo.events["never"].set()
+
+
+@pytest.mark.parametrize(
+    "one", ["hi", svir.Request("m"), {"a": 1}, svir.user("hi")], ids=lambda one: type(one).__name__
+)
+def test_one_request_alone_is_no_iterable_of_requests(face, one):
+    async def scenario(client):
+        with pytest.raises(TypeError, match="several requests"):
+            client.complete_all(one)
+
+    run(face, Echo(), scenario)
+
+
+def test_a_cancellation_from_within_a_layer_leaves_nobody_waiting():
+    async def layer(request, following):
+        task = asyncio.create_task(asyncio.sleep(9))
+        task.cancel()
+        await task
+
+    async def main():
+        client = svir.AsyncClient.openai("http://127.0.0.1:9", model="m", layers=[layer])
+        async with asyncio.timeout(5), client.complete_all(["a"]) as outcomes:
+            return [outcome async for _, outcome in outcomes]
+
+    (outcome,) = asyncio.run(main())
+    assert isinstance(outcome, svir.TransportError)
+    assert not outcome.retryable

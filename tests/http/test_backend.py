@@ -248,6 +248,22 @@ def test_a_server_that_closes_right_after_its_answer_is_not_sent_a_request_there
     assert server.opened == 5
 
 
+def test_a_server_that_closes_only_after_streamed_answers_is_not_sent_a_request_there(face):
+    # llama.cpp keeps the connection after the list of its models.
+    script = [Request(), Send(ok()), Request(), Send(chunked(b"ok")), Pause(0.001), Cut()]
+    with Loopback(*[script] * 5) as server:
+
+        async def main():
+            backend = face.backend()
+            for _ in range(5):
+                assert await face.exchange(backend, post(server)) == b"ok"
+                assert await face.exchange(backend, post(server)) == b"ok"
+            backend.close()
+
+        face.run(main)
+    assert server.opened == 5
+
+
 def test_a_connection_shows_once_that_it_stays_open(face):
     with Loopback([Serve((ok(),))]) as server:
 

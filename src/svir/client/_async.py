@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from svir.client._async_many import AsyncCompletions
 from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream, closed
-from svir.client._base import ClientBase, as_request, as_typed_request
+from svir.client._base import ClientBase, as_many, as_request, as_typed_request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -130,7 +130,9 @@ class AsyncClient(ClientBase):
         Raises:
             svir.ConfigError: ``concurrency`` is less than 1.
         """
-        return AsyncCompletions((self.stream(request, **fields) for request in requests), concurrency)
+        return AsyncCompletions(
+            (self.stream(request, **fields) for request in as_many(requests)), concurrency
+        )
 
     def send(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]

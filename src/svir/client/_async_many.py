@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from svir.client._async_streams import running_trio
 from svir.client._many import Many
-from svir.errors import ConfigError
+from svir.errors import ConfigError, TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,15 +67,19 @@ class AsyncCompletions:
         return outcome
 
     async def _complete(self, index: int, stream: AsyncStream) -> None:
-        outcome: Completion | BaseException
+        outcome: Completion | BaseException | None = None
         try:
             async with stream:
                 outcome = await stream.complete()
         except Exception as error:  # noqa: BLE001 (handed out where the answers are taken)
             outcome = error.with_traceback(None)
-        self._many.end(index, outcome)
-        if self._tasks is not None:
-            self._tasks.wake()
+        finally:
+            # None: it was cancelled, by us or by something a layer or a key function awaited. Who takes the
+            # answers must not wait for it for ever.
+            cancelled = TransportError("the call was cancelled from within", retryable=False)
+            self._many.end(index, cancelled if outcome is None else outcome)
+            if self._tasks is not None:
+                self._tasks.wake()
 
 
 class _AsyncioTasks:

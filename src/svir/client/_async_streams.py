@@ -205,32 +205,34 @@ class _AsyncOpened(Generic[P]):
         return self
 
     async def _opened(self) -> P:
-        if self._reply is None:
-            self._check()
-            steps, self._steps = self._steps, None
-            if steps is None:
-                raise ConfigError("a stream cannot be opened from two places at the same time")
-            try:
-                self._reply = await self._driver.run(steps(), self._abort)
-            except Error as error:
-                self._failure = error
-                raise
-            except BaseException:
-                # The server may have the request: opened again, it would go out a second time.
-                self._failure = TransportError(
-                    "the call was interrupted while it was opened", retryable=False
-                )
-                raise
+        if self._reply is not None:
+            return self._reply
+        self._check()
+        steps, self._steps = self._steps, None
+        if steps is None:
+            raise ConfigError("a stream cannot be opened from two places at the same time")
+        try:
+            reply = self._reply = await self._driver.run(steps(), self._abort)
+        except Error as error:
+            self._failure = self._closed_error(unsent=error.unsent) if self._closed else error
+        except BaseException:
+            # The server may have the request: opened again, it would go out a second time.
+            self._failure = TransportError("opening the call was interrupted", retryable=False)
+            raise
+        else:
             if self._closed:  # by another task, meanwhile
                 await self.aclose()
-        return self._reply
+            return reply
+        raise self._failure  # outside the handler, so that nothing hangs on it
 
     def _check(self) -> None:
         if self._failure is not None:
             raise self._failure
         if self._closed:
-            unsent = self._steps is not None
-            raise TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
+            raise self._closed_error(unsent=self._steps is not None)
+
+    def _closed_error(self, *, unsent: bool) -> TransportError:
+        return TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
 
     def _known(self) -> P:
         if self._reply is None:

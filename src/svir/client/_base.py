@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from svir.client._keys import KEY_OPTIONS, resolve_key
@@ -12,7 +13,7 @@ from svir.types import Completion, Message, Request, Schema, ToolResult
 from svir.types._value import check
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from typing_extensions import TypeForm
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from svir.exchange._settings import Key
     from svir.types import Turn
 
-__all__ = ["ClientBase", "as_request", "as_typed_request"]
+__all__ = ["ClientBase", "as_many", "as_request", "as_typed_request"]
 
 POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
 """Options of the built-in backend: they concern the pool, which derived clients share."""
@@ -81,8 +82,12 @@ class ClientBase:
             backend = cls._builtin(**{name: options.get(name) for name in POOL_OPTIONS})
         else:
             _require_no_pool_options(options, "the built-in backend, which backend= replaces")
-            if not callable(getattr(backend, "send", None)):
+            send = getattr(backend, "send", None)
+            if not callable(send):
                 raise TypeError("backend must be a backend: an object with send()")
+            if is_async(send) != (cls._colour == "async"):
+                wanted = "an asynchronous" if cls._colour == "async" else "a blocking"
+                raise ConfigError(f"{cls.__name__} needs {wanted} backend, not {type(backend).__name__}")
         client._driver = cls._driven_by(backend)
         return client
 
@@ -125,6 +130,14 @@ def _require_no_pool_options(options: Mapping[str, Any], owner: str) -> None:
     for name in POOL_OPTIONS:
         if options.get(name) is not None:
             raise ConfigError(f"{name} belongs to {owner}")
+
+
+def as_many(requests: Iterable[Any]) -> Iterable[Any]:
+    """Several things to ask; one of them alone would be taken apart into its characters or fields."""
+    kind: type = type(requests)
+    if issubclass(kind, (str, bytes, Mapping, Request, Message, Completion, ToolResult)):
+        raise TypeError(f"complete_all takes several requests, not one {kind.__name__}")
+    return requests
 
 
 def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]) -> Request:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from svir.client._base import ClientBase, as_request, as_typed_request
+from svir.client._base import ClientBase, as_many, as_request, as_typed_request
 from svir.client._sync_many import Completions
 from svir.client._sync_streams import Driver, Next, RawStream, Stream
 
@@ -197,7 +197,7 @@ class Client(ClientBase):
                     for index, outcome in outcomes:
                         print(index, outcome)
         """
-        return Completions((self.stream(request, **fields) for request in requests), concurrency)
+        return Completions((self.stream(request, **fields) for request in as_many(requests)), concurrency)
 
     def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:
         """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""

@@ -72,6 +72,8 @@ def parse_base(url: str, *, allow_http: bool) -> Base:
         raise ConfigError("the URL's port must be between 1 and 65535")
     if PATH.fullmatch(path) is None:
         raise ConfigError("the URL's path holds a character that must be percent-encoded")
+    if path.rstrip("/").endswith("/chat/completions"):
+        raise ConfigError("the URL ends in /chat/completions, which svir adds: leave it out, or use path=")
     host = _six(parts["six"]) if parts["six"] else parts["name"].lower()
     if scheme == "http" and not allow_http:
         _require_loopback(host)
@@ -112,7 +114,9 @@ def _usual_spelling(host: str) -> str | None:
         from ipaddress import IPv6Address
 
         address = IPv6Address(host)
-        return "[::1]" if address.is_loopback else _usual_four(int(address.ipv4_mapped or 0))
+        if (four := address.ipv4_mapped) is not None:  # asked first: Python 3.13 calls these loopback, too
+            return _usual_four(int(four))
+        return "[::1]" if address.is_loopback else None
     if not NUMERIC_HOST.fullmatch(host):
         return None
     numbers = [_number(text) for text in host.rstrip(".").split(".")]

@@ -205,8 +205,10 @@ class Stream(Protocol):
 
     sent: int
     """Bytes of the request that were handed to the network."""
-    fresh: bool
-    """Whether it has not yet stayed open after an answer."""
+    streamed: bool
+    """Whether its last answer was of unknown length."""
+    proved: set[bool]
+    """After which kind of answers it has stayed open: those of known length (false), and streamed ones."""
     rested: float
     """When it became idle."""
     watch: Watch
@@ -239,7 +241,8 @@ class Tcp:
         self.watch = watch
         self.lease = lease
         self.sent = 0
-        self.fresh = True
+        self.streamed = False
+        self.proved: set[bool] = set()
         self.rested = 0.0
         # A memoryview is a local of these functions, never bytes: what is sent holds the key.
 

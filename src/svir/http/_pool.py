@@ -50,10 +50,11 @@ class Pool:
         while True:
             stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
             self._drop(dead)
-            if stream is None or not stream.fresh:
+            if stream is None or stream.streamed in stream.proved:
                 return stream
-            # llama.cpp announces keep-alive and closes all the same, some 50 us after the answer: a request
-            # that goes out at once would be lost. So a connection shows once that it stays open.
+            # llama.cpp announces keep-alive, keeps it after a list of models, and closes some 50 us after a
+            # streamed answer all the same: a request that goes out at once would be lost. So a connection
+            # shows once for each kind of answer that it stays open.
             try:
                 abort.attach(stream.watch.shut)
                 settled = await stream.read(stream.rested + SETTLE_SECONDS) is Fault.TIMEOUT
@@ -61,7 +62,7 @@ class Pool:
                 self.drop(stream)
                 raise
             if settled:
-                stream.fresh = False
+                stream.proved.add(stream.streamed)
                 return stream
             self.drop(stream)
             if abort.asked:

@@ -189,6 +189,7 @@ class Roundtrip:
             self._owned.pop()
         except IndexError:
             return
+        self._stream.streamed = self._connection.headers.get("content-length") is None
         self._done(self._stream, reuse and self._connection.reusable)
 
     def __del__(self) -> None:

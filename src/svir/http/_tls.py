@@ -125,7 +125,8 @@ class TlsStream:
         self.watch = tcp.watch
         self.lease = tcp.lease
         self.sent = 0
-        self.fresh = True
+        self.streamed = False
+        self.proved: set[bool] = set()
         self.rested = 0.0
         self._tcp = tcp
         self._incoming = ssl.MemoryBIO()
