@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svir.codec._api import Failure
 from svir.openai.chat import API
-from svir.openai.chat._failures import error_in
+from svir.openai.chat._failures import describe, error_in
 
 
 def read(body, status=400):
@@ -123,6 +124,22 @@ def test_a_blocked_prompt_is_told_by_its_code_alone():
     assert read(blocked).meaning == "content_filter"
     assert read(blocked, 500).meaning is None
     assert read({"error": {"message": "content_filter", "type": "content_filter"}}).meaning is None
+
+
+@pytest.mark.parametrize(
+    ("code", "meaning"),
+    [("context_length_exceeded", "context_overflow"), ("content_filter", "content_filter"), ("x", None)],
+)
+def test_a_failure_inside_a_stream_is_read_alike_from_an_event_and_from_a_chunk(code, meaning):
+    value = {"error": {"message": "over the context window" if meaning else "no", "code": code}}
+    failure = describe(json.dumps(value).encode())
+    assert failure == error_in(value)
+    assert failure.meaning == meaning
+
+
+def test_the_data_of_an_error_event_may_be_plain_text():
+    assert describe(b" it broke \n") == Failure("it broke")
+    assert describe(b'"the prompt is too long"').meaning == "context_overflow"
 
 
 @pytest.mark.parametrize("code", ["insufficient_quota", "billing_hard_limit_reached"])

@@ -4,7 +4,8 @@
 2. A context overflow is told by code, type or words (D30), and ``OVERFLOW`` is the one list of them. A false
    match turns one error that is not retryable into another; but a rate limit is retryable, so words of
    ``RATES`` rule an overflow out.
-3. The status decides first: a body refines 400, 413, 422 and 429, and nothing else.
+3. The status decides first: a body refines 400, 413, 422 and 429, and nothing else. Inside a stream there is no
+   status, and what is said decides alone.
 """
 
 from __future__ import annotations
@@ -69,17 +70,9 @@ class _Told(NamedTuple):
 
 def read_failure(status: int, body: bytes) -> Failure:
     """What the body of an unsuccessful response says; never raises."""
-    try:
-        value = parse(body.strip(), strict=False)
-    except (ValueError, Fault):
-        text = body.decode("utf-8", "replace").strip()
-        told = _Told(text or None)
-    else:
-        told = _told(value)
+    told = _read(body)
     failure = _describe(told)
     if status in REFINED:
-        if told.code == "content_filter":  # D36: by the code alone, and before the words
-            return Failure(failure.message, failure.code, "content_filter")
         return failure
     quota = status == 429 and not QUOTA_CODES.isdisjoint((told.code, told.type))
     return Failure(failure.message, failure.code, "quota" if quota else None)
@@ -87,7 +80,7 @@ def read_failure(status: int, body: bytes) -> Failure:
 
 def describe(data: bytes) -> Failure:
     """What the data of an ``error`` event says: an object, a JSON string, or plain text (D29)."""
-    return read_failure(400, data)
+    return _describe(_read(data))
 
 
 def error_in(value: Any) -> Failure | None:
@@ -100,6 +93,14 @@ def error_in(value: Any) -> Failure | None:
     return _describe(_told(value)) if flat or value.get("error") is not None else None
 
 
+def _read(body: bytes) -> _Told:
+    try:
+        value = parse(body.strip(), strict=False)
+    except (ValueError, Fault):
+        return _Told(body.decode("utf-8", "replace").strip() or None)
+    return _told(value)
+
+
 def _describe(told: _Told) -> Failure:
     message, code, kind = told
     # A number says less than a word: llama.cpp sends the status as the code, and the word as the type.
@@ -108,7 +109,9 @@ def _describe(told: _Told) -> Failure:
     overflow = not RATES.search(text) and (
         not OVERFLOW_CODES.isdisjoint((code, kind)) or any(phrase in text for phrase in OVERFLOW)
     )
-    return Failure(message, words[0] if words else None, "context_overflow" if overflow else None)
+    blocked = code == "content_filter"  # D36: by the code alone, and before the words
+    meaning = "content_filter" if blocked else "context_overflow" if overflow else None
+    return Failure(message, words[0] if words else None, meaning)
 
 
 def _told(value: Any) -> _Told:
