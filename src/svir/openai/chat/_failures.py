@@ -4,8 +4,8 @@
 2. A context overflow is told by code, type or words (D30), and ``OVERFLOW`` is the one list of them. A false
    match turns one error that is not retryable into another; but a rate limit is retryable, so words of
    ``RATES`` rule an overflow out.
-3. The status decides first: a body refines 400, 413, 422 and 429, and nothing else. Inside a stream there is no
-   status, and what is said decides alone.
+3. The status decides first: a body refines 400, 413, 422 and 429, and nothing else. Inside a stream there is
+   no status, and what is said decides alone.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ def _describe(told: _Told) -> Failure:
     overflow = not RATES.search(text) and (
         not OVERFLOW_CODES.isdisjoint((code, kind)) or any(phrase in text for phrase in OVERFLOW)
     )
-    blocked = code == "content_filter"  # D36: by the code alone, and before the words
-    meaning = "content_filter" if blocked else "context_overflow" if overflow else None
-    return Failure(message, words[0] if words else None, meaning)
+    word = words[0] if words else None
+    if code == "content_filter":  # D36: by the code alone, and before the words
+        return Failure(message, word, "content_filter")
+    return Failure(message, word, "context_overflow" if overflow else None)
 
 
 def _told(value: Any) -> _Told:
