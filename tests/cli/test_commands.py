@@ -156,6 +156,47 @@ def test_every_kind_of_failure_has_its_code_and_two_lines(command, script, respo
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("status", "args", "lines"),
+    [
+        (
+            "401 Unauthorized",
+            [],
+            [
+                "svir: the server refused the credentials: HTTP 401: it wants a key",
+                "Name the environment variable that holds the key: --api-key-env NAME.",
+            ],
+        ),
+        (
+            "401 Unauthorized",
+            ["--api-key-env", "MY_KEY"],
+            [
+                "svir: the server refused the credentials: HTTP 401: the key was not accepted",
+                "Check the variable that --api-key-env names: is it this server's key?",
+            ],
+        ),
+        (
+            "404 Not Found",
+            [],
+            [
+                "svir: not supported: HTTP 404: no such path or model",
+                "Check the URL and the model: `svir models` lists the models.",
+            ],
+        ),
+    ],
+    ids=["no key", "a wrong key", "a wrong path"],
+)
+def test_a_refusal_is_told_with_the_commands_options(command, script, status, args, lines):
+    done = ask(command, script(reply(status, {})), *args, "Why?", MY_KEY="sesame")
+    assert done.stderr.decode().splitlines() == lines
+
+
+def test_a_failure_inside_the_stream_is_not_told_to_be_tried_again(command, script):
+    done = ask(command, script(HEAD + b'data: {"error": {"message": "out of memory"}}\n\n'), "Why?")
+    assert b"rying again" not in done.stderr
+    assert done.returncode == 18
+
+
 def test_what_came_before_a_failure_is_printed(command, script):
     server = script(HEAD + chunk({"content": "half"}))
     assert ask(command, server, "Why?").stdout == b"half"

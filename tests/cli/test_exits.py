@@ -63,15 +63,26 @@ def test_a_long_message_of_the_server_is_cut():
 
 def test_a_status_is_named_once():
     assert describe(svir.AuthenticationError("HTTP 401", status=401))[0].count("401") == 1
-    assert describe(svir.AuthenticationError(status=401))[0].endswith("(HTTP 401)")
+    assert describe(svir.TransportError(status=500))[0].endswith("(HTTP 500)")
 
 
 def test_the_servers_wait_is_the_advice():
     assert "2.5 seconds" in describe(svir.RateLimitError(retry_after=2.5))[1]
 
 
-def test_the_librarys_switch_is_named_as_the_commands():
-    assert "--allow-http" in describe(svir.ConfigError("plain HTTP needs allow_http=True"))[1]
+def test_trying_again_is_advised_only_where_it_may_help():
+    for error in (svir.ServerError("x"), svir.TransportError("x", retryable=False, status=500)):
+        assert "Trying again" not in "".join(describe(error))
+    assert describe(svir.ServerError("x", retryable=True))[1].endswith("Trying again may help.")
+    used_up = svir.RateLimitError("HTTP 429", retryable=False, status=429, retry_after=2.0)
+    assert describe(used_up)[1] == "Whoever runs the server can say what the quota is."
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_key_that_was_named_is_not_asked_for_again(status):
+    error = svir.AuthenticationError(f"HTTP {status}: in the library's words", status=status)
+    assert "--api-key-env NAME" in describe(error)[1]
+    assert "--api-key-env NAME" not in "".join(describe(error, keyed=True))
 
 
 def test_a_local_server_that_cannot_start_has_its_own_code(capsys):

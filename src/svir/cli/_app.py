@@ -22,6 +22,7 @@ app = typer.Typer(
     help="Talk to a language-model server.",
     epilog=EPILOG,
     no_args_is_help=True,
+    rich_markup_mode=None,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -122,7 +123,7 @@ def ask(
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.ask(question, server)))
+    raise typer.Exit(finish(lambda: _commands.ask(question, server), keyed=api_key_env is not None))
 
 
 @app.command(epilog=EPILOG)
@@ -136,7 +137,7 @@ def models(
 ) -> None:
     """List the server's models, one ID a line."""
     server = Server(url=url, api_key_env=api_key_env, allow_http=allow_http, local=local, gguf=gguf)
-    raise typer.Exit(finish(lambda: _commands.list_models(server)))
+    raise typer.Exit(finish(lambda: _commands.list_models(server), keyed=api_key_env is not None))
 
 
 @app.command(epilog=EPILOG)

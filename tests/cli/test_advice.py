@@ -1,0 +1,66 @@
+"""The command's own words for what the library says."""
+
+from __future__ import annotations
+
+import ast
+import re
+import typing
+from pathlib import Path
+
+import pytest
+
+import svir
+from svir.cli._advice import ADVICE, advise, respell
+from svir.errors import ErrorKind
+
+PYTHON = re.compile(r"\b[a-z_]+=(?!\d)|\w+\(\)|=True|Limits|client\.|mode=|api_key|allow_http|max_tokens=")
+
+
+def test_every_kind_has_advice_and_no_other_kind():
+    assert {place.split()[0] for place in ADVICE} == set(typing.get_args(ErrorKind))
+    assert set(typing.get_args(ErrorKind)) <= set(ADVICE)
+
+
+def test_the_advice_is_in_the_commands_words():
+    for advice, detail in ADVICE.values():
+        assert not PYTHON.search(advice)
+        assert not PYTHON.search(detail or "")
+
+
+def raised() -> list[str]:
+    """The texts of the library that a command can meet, and that name an argument of the library."""
+    home = Path(svir.__file__).parent
+    found = set()
+    for package in ("exchange", "codec", "openai"):
+        for file in sorted((home / package).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and re.search(
+                    r"Error$|^Fault$|_refuse$", ast.unparse(node.func)
+                ):
+                    texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
+                    found |= {text for text in texts if isinstance(text, str) and PYTHON.search(text)}
+    return sorted(found)
+
+
+# What only a program's own settings can cause: the command has no option for any of these.
+OUT_OF_REACH = (
+    *("path= must", "query= h", "Limits.", "max_tokens=0", " and max_tokens=", " is over context_tokens="),
+    *("a deadline is", "an async function", "api_key gave", "api_key raised", "api_key_header"),
+)
+
+
+@pytest.mark.parametrize("text", [text for text in raised() if not text.startswith(OUT_OF_REACH)])
+def test_what_the_library_advises_is_told_as_options(text):
+    assert not PYTHON.search(respell(text))
+
+
+def test_the_advice_of_an_unreadable_answer_is_told_as_options():
+    with pytest.raises(svir.AnswerError) as caught:
+        svir.Completion(svir.FinishReason.LENGTH, "{").parse(dict)
+    assert advise(caught.value, keyed=False)[0].endswith("allow more with --max-tokens")
+
+
+def test_a_wrong_url_is_told_as_an_option():
+    with pytest.raises(svir.ConfigError) as caught:
+        svir.Client.openai("http://192.0.2.1")
+    assert "or --allow-http on a trusted network" in advise(caught.value, keyed=False)[0]
