@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from svir.client._async_streams import running_trio
 from svir.client._many import Many
 from svir.errors import ConfigError, TransportError
+from svir.http._loops import running_trio
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,6 @@ generators, and ``__del__`` schedules nothing: a stream may be dropped, cancelle
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
@@ -14,6 +13,7 @@ from svir.client._shape import Shaped
 from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
 from svir.exchange._stack import is_async
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
+from svir.http._loops import running_trio
 from svir.http._seam import Abort
 from svir.types import Request, TextDelta
 from svir.types._value import check
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from svir.types import Completion, Event
 
 
-__all__ = ["AsyncDriver", "AsyncNext", "AsyncRawStream", "AsyncStream", "closed", "running_trio"]
+__all__ = ["AsyncDriver", "AsyncNext", "AsyncRawStream", "AsyncStream", "closed"]
 
 T = TypeVar("T")
 P = TypeVar("P", bound="RawReply[Any]")
@@ -68,12 +68,6 @@ async def within(seconds: float | None, working: Awaitable[T]) -> T:
             if not limit.expired():
                 raise
     raise RequestTimeoutError("what was called took too long", unsent=True)
-
-
-def running_trio() -> Any:
-    """The module, if this runs under trio; it is never imported for that."""
-    trio = sys.modules.get("trio")
-    return trio if trio is not None and trio.lowlevel.in_trio_task() else None
 
 
 class AsyncDriver:

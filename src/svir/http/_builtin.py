@@ -12,6 +12,7 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 from svir.errors import ConfigError
+from svir.http._loops import running_trio
 
 if TYPE_CHECKING:
     import os
@@ -260,8 +261,7 @@ class AsyncHttp11Backend(_Settings):
         return outcome[0]
 
     def _pool(self) -> Pool:
-        trio = sys.modules.get("trio")
-        if trio is not None and trio.lowlevel.in_trio_task():
+        if (trio := running_trio()) is not None:
             from svir.http._net_trio import TrioNetwork
 
             token = trio.lowlevel.current_trio_token()
