@@ -253,7 +253,7 @@ def test_a_response_is_closed_when_what_follows_is_interrupted(face):
 
     world = World(Response(answer("a")))
 
-    def interrupted(seconds):
+    def interrupted(seconds, abort=None):
         raise KeyboardInterrupt
 
     world.sleep = interrupted

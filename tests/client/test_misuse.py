@@ -13,6 +13,7 @@ import pytest
 import trio
 
 import svir
+from svir.layers import Retry
 from tests.support.chat import answer
 from tests.support.faces import ASYNC_FACES, closing
 from tests.support.loopback import Await, Gone, Loopback, Request, Send, Signal, chunked
@@ -233,3 +234,42 @@ def test_options_are_judged_when_the_client_is_built(options, error):
     for build in (svir.Client.openai, svir.AsyncClient.openai):
         with pytest.raises(error):
             build("http://127.0.0.1:9", model="m", **options)
+
+
+def test_closing_ends_a_pause_of_a_layer(face):
+    busy = b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n"
+
+    async def scenario():
+        async with closing(
+            face.client(server.url, model="m", layers=[Retry.transient(1).backoff(20)])
+        ) as client:
+            stream = client.stream("hi")
+            started = time.monotonic()
+            if face.blocking:
+                closer = threading.Timer(0.2, stream.close)
+                closer.start()
+                with pytest.raises(svir.TransportError, match="closed by this program"):
+                    await stream.open()
+                closer.join()
+            else:
+                await both(face, stream)
+            assert time.monotonic() - started < 5
+
+    async def both(face, stream):
+        async def opening():
+            with pytest.raises(svir.TransportError, match="closed by this program"):
+                await stream.open()
+
+        async def close():
+            await face.sleep(0.2)
+            await stream.aclose()
+
+        if face.name == "trio":
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(opening)
+                nursery.start_soon(close)
+        else:
+            await asyncio.gather(opening(), close())
+
+    with Loopback([Request(), Send(busy), Gone()]) as server:
+        face.run(scenario)

@@ -296,7 +296,7 @@ def test_retries_nest_and_each_counts_for_itself(face):
 def test_a_retry_that_is_interrupted_in_its_pause_ends_there(face):
     world = World(refused())
 
-    def interrupted(seconds):
+    def interrupted(seconds, abort=None):
         raise KeyboardInterrupt
 
     world.sleep = interrupted

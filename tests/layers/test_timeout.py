@@ -21,8 +21,8 @@ CASES = {
     "first token: silence": (Timeout.first_token(5), Response(STALL), "(Timeout.first_token)", 5),
     "first token: comments": (Timeout.first_token(5), Response(*COMMENTS), "(Timeout.first_token)", 5),
     "first token: late headers": (Timeout.first_token(5), (4.0, Response(STALL)), "within 5 s", 5),
-    "idle: no headers": (Timeout.idle(5), (STALL, Response()), "silent for 5 s", 5),
-    "idle: silence": (Timeout.idle(5), (4.0, Response(b"+a\n", STALL)), "silent for 5 s", 9),
+    "idle: no headers": (Timeout.idle(5), (STALL, Response()), "silent for 5 s (Timeout.idle)", 5),
+    "idle: silence": (Timeout.idle(5), (4.0, Response(b"+a\n", STALL)), "silent for 5 s (Timeout.idle)", 9),
     "idle: after comments": (
         Timeout.idle(5),
         Response(3.0, b":\n", 4.0, b":\n", STALL),

@@ -61,7 +61,7 @@ class World:
         self.responses.append(reply)
         return reply
 
-    def sleep(self, seconds):
+    def sleep(self, seconds, abort=None):
         self.log.append(("sleep", seconds))
         self.now += seconds
 
@@ -220,7 +220,7 @@ class AsyncWorld:
     async def send(self, request, **limits):
         return AsyncResponse(self.world.send(request, **limits), self.slow_close)
 
-    async def sleep(self, seconds):
+    async def sleep(self, seconds, abort=None):
         self.world.sleep(seconds)
 
     async def call(self, function):

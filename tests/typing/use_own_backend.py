@@ -37,7 +37,7 @@ class OwnBackend:
         assert_type(request.body, Body | None)
         return OwnResponse()
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
         pass
 
     def call(self, function: Callable[[], T]) -> T:

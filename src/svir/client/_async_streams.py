@@ -119,7 +119,7 @@ class AsyncDriver:
             case Call(function, timeout):
                 return await within(timeout, self._call(function))
             case Sleep(seconds):
-                return await backend.sleep(seconds)
+                return await backend.sleep(seconds, abort)
             case Run():
                 return await self._run_layer(step, abort)
             case _:

@@ -74,7 +74,7 @@ class Driver:
             case Call(function):
                 return backend.call(function)
             case Sleep(seconds):
-                return backend.sleep(seconds)
+                return backend.sleep(seconds, abort)
             case Run():
                 return self._run_layer(step, abort)
             case _:

@@ -187,7 +187,7 @@ class Exchange:
             return (yield step(deadlines.left(now, started=False)))
         except RequestTimeoutError as error:
             passed = deadlines.passed(self.clock(), started=False)
-            failure = passed.error(unsent=error.unsent) if passed else error
+            failure = passed.error(unsent=error.unsent) if passed else deadlines.named(error)
         raise failure  # outside the handler, so that nothing hangs on it
 
     def _key(self, deadlines: Deadlines) -> Steps[Secret | None]:

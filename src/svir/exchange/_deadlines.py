@@ -55,19 +55,29 @@ class Deadlines(msgspec.Struct, frozen=True):
 
     Attributes:
         idle: Longest silence in seconds, or None.
+        idle_switch: What set it, when that is not the client's own option.
         first: By when something of the answer must have come.
         total: By when the answer must be whole.
         headers: Headers of this one request, beside those of the client.
     """
 
     idle: float | None = None
+    idle_switch: str = ""
     first: Deadline | None = None
     total: Deadline | None = None
     headers: Headers = Headers()
 
-    def with_idle(self, seconds: float) -> Self:
+    def with_idle(self, seconds: float, switch: str = "") -> Self:
         """A copy whose silence limit is at most this."""
-        return msgspec.structs.replace(self, idle=seconds if self.idle is None else min(self.idle, seconds))
+        if self.idle is not None and self.idle <= seconds:
+            return self
+        return msgspec.structs.replace(self, idle=seconds, idle_switch=switch)
+
+    def named(self, error: RequestTimeoutError) -> RequestTimeoutError:
+        """A backend's time-out, by the name of what set the limit: a connection that takes too long is unsent."""
+        if not self.idle_switch or error.unsent:
+            return error
+        return RequestTimeoutError(f"the server was silent for {self.idle:g} s ({self.idle_switch})")
 
     def with_first(self, when: float, seconds: float, switch: str = "") -> Self:
         """A copy in which something of the answer must come by then."""
@@ -93,7 +103,7 @@ class Deadlines(msgspec.Struct, frozen=True):
         """A copy that also keeps the limits, not the headers, of a call around this one, if there is one."""
         if outer is None:
             return self
-        mine = self if outer.idle is None else self.with_idle(outer.idle)
+        mine = self if outer.idle is None else self.with_idle(outer.idle, outer.idle_switch)
         first, total = _tighter(mine.first, outer.first), _tighter(mine.total, outer.total)
         return msgspec.structs.replace(mine, first=first, total=total)
 

@@ -74,7 +74,7 @@ class RawReply(Generic[R]):
             return
         if isinstance(error, RequestTimeoutError):
             passed = self.deadlines.passed(self.clock(), started=self.started)
-            error = passed.error() if passed else error
+            error = passed.error() if passed else self.deadlines.named(error)
         if error.request_id is None:
             error.request_id = self.request_id
         self.failure = error

@@ -195,11 +195,12 @@ class Http11Backend(_Settings):
         deadlines = Deadlines(pool.network.clock, connect, read, total)
         return Http11Response(run(engine.send(pool, request, deadlines, abort)), run)
 
-    def sleep(self, seconds: float) -> None:
-        """Waits."""
-        import time
-
-        time.sleep(max(0.0, seconds))
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        """Waits; less when it is aborted."""
+        woken = threading.Event()
+        if abort is not None:
+            abort.attach(woken.set)
+        woken.wait(max(0.0, seconds))
 
     def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block: here, at once."""
@@ -250,9 +251,13 @@ class AsyncHttp11Backend(_Settings):
         deadlines = Deadlines(pool.network.clock, connect, read, total)
         return AsyncHttp11Response(await self._engine().send(pool, request, deadlines, abort))
 
-    async def sleep(self, seconds: float) -> None:
-        """Waits."""
-        await self._pool().network.sleep(max(0.0, seconds))
+    async def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        """Waits; less when it is aborted."""
+        network = self._pool().network
+        bell = network.bell()
+        if abort is not None:
+            abort.attach(bell.ring)
+        await bell.wait(network.clock() + max(0.0, seconds))
 
     async def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block in a worker thread; cancelling it leaves the thread to itself."""

@@ -286,8 +286,8 @@ class Backend(Protocol):
         """
         ...
 
-    def sleep(self, seconds: float) -> None:
-        """Waits."""
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        """Waits; less when it is aborted."""
         ...
 
     def call(self, function: Callable[[], T]) -> T:
@@ -314,8 +314,8 @@ class AsyncBackend(Protocol):
         """As ``Backend.send``; cancelling it shuts the connection."""
         ...
 
-    async def sleep(self, seconds: float) -> None:
-        """Waits."""
+    async def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        """Waits; less when it is aborted."""
         ...
 
     async def call(self, function: Callable[[], T]) -> T:

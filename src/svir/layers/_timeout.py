@@ -94,4 +94,4 @@ class Timeout(msgspec.Struct, frozen=True):
             return deadlines.with_first(now + self.seconds, self.seconds, switch)
         if self.limit == "total":
             return deadlines.with_total(now + self.seconds, self.seconds, switch)
-        return deadlines.with_idle(self.seconds)
+        return deadlines.with_idle(self.seconds, switch)

@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from svir.errors import TransportError
-from svir.http import AsyncHttp11Backend, Headers
+from svir.http import AsyncHttp11Backend, Headers, Http11Backend
 from svir.testing._playback import Playback
 from svir.testing._script import Received, Scripted
 
@@ -140,9 +140,9 @@ class ScriptedBackend(_Backend):
             time.sleep(seconds)
         return ScriptedResponse(playback)
 
-    def sleep(self, seconds: float) -> None:
-        """Waits."""
-        time.sleep(max(0.0, seconds))
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        """Waits; less when it is aborted."""
+        Http11Backend().sleep(seconds, abort)
 
     def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block: here, at once."""
@@ -187,9 +187,9 @@ class AsyncScriptedBackend(_Backend):
         await _sleep_through(self._loop, playback, playback.head(read, total))
         return AsyncScriptedResponse(playback, self._loop)
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float, abort: Abort | None = None) -> None:
         """Waits, under the loop that runs this."""
-        await self._loop.sleep(seconds)
+        await self._loop.sleep(seconds, abort)
 
     async def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block, in a worker thread."""

@@ -160,9 +160,9 @@ class Cassette:
         response = self._backend.send(request, connect=connect, read=read, total=total, abort=abort)
         return _RecordedResponse(response, take)
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
         """Waits."""
-        self._backend.sleep(seconds)
+        self._backend.sleep(seconds, abort)
 
     def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block."""
@@ -216,9 +216,9 @@ class AsyncCassette:
         response = await self._backend.send(request, connect=connect, read=read, total=total, abort=abort)
         return _AsyncRecordedResponse(response, take)
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds: float, abort: Abort | None = None) -> None:
         """Waits."""
-        await self._backend.sleep(seconds)
+        await self._backend.sleep(seconds, abort)
 
     async def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block, in a worker thread."""

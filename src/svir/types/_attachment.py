@@ -199,4 +199,8 @@ def _ending(path: str) -> str:
 
 
 def _as_source(given: object) -> object:
+    if isinstance(given, (bytes, bytearray, memoryview)):
+        raise TypeError(
+            "an attachment takes a path; for bytes there are Image.from_bytes and TextFile.from_text"
+        )
     return given if isinstance(given, (PathSource, BytesSource, UrlSource)) else PathSource(given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  (checked there)

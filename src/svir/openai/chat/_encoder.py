@@ -123,7 +123,7 @@ class Encoder:
             svir.ContextOverflowError: The request does not fit in ``context_tokens`` (P14).
             svir.ConfigError: ``extra`` sets a field that is not its own, or something is not JSON.
         """
-        _check_tool_choice(request)
+        _check_tools(request)
         head = self._head(request)
         check_parts(request)
         out = Pieces(self._block_bytes)
@@ -176,8 +176,10 @@ def _write_all(request: Request, head: bytes, out: Pieces) -> bool:
     return True
 
 
-def _check_tool_choice(request: Request) -> None:
+def _check_tools(request: Request) -> None:
     # D40: what cannot be met is refused here, before any file is read.
+    if len({tool.name for tool in request.tools}) != len(request.tools):
+        raise UnsupportedError("two of the tools offered have the same name")
     choice = request.tool_choice
     if choice == "required" and not request.tools:
         raise UnsupportedError("a tool call is required, but no tool is offered")
