@@ -39,6 +39,11 @@ def test_the_help_and_the_documentation_name_every_code():
         assert f"{code} {kind}" in EPILOG
 
 
+def test_the_documentation_lists_every_end_with_code_0():
+    (row,) = re.findall(r"^\| 0 \| .*", DOCS.read_text(), re.MULTILINE)
+    assert all(f"`{end}`" in row for end in svir.FinishReason)
+
+
 @pytest.mark.parametrize(
     "error", [e for e in vars(svir.errors).values() if isinstance(e, type) and "kind" in vars(e)]
 )

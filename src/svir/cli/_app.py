@@ -11,8 +11,8 @@ import typer
 import svir
 from svir.cli import _commands
 from svir.cli._connect import Server
-from svir.cli._exits import EPILOG, finish
-from svir.cli._output import write
+from svir.cli._exits import EPILOG, USAGE, finish
+from svir.cli._output import say, write
 from svir.cli._question import Question
 
 __all__ = ["app", "run"]
@@ -22,25 +22,32 @@ app = typer.Typer(
     help="Talk to a language-model server.",
     epilog=EPILOG,
     no_args_is_help=True,
-    rich_markup_mode=None,
+    rich_markup_mode=None,  # a screen's worth of plain lines, also in a pipe
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 
+EXAMPLES = """\b
+Examples:
+  svir ask --local "Why do rivers meander?"
+  git diff | svir ask -f - "Write a commit message." > message.txt
+
+The exit codes are listed by `svir --help`."""
+URL_HELP = "The server, as http://localhost:1234; or set SVIR_URL."
+EFFORTS = ", ".join(svir.Effort)
+
 Url = Annotated[
     str | None,
-    typer.Option("--url", envvar="SVIR_URL", help="The server, for example http://127.0.0.1:1234."),
+    typer.Option("--url", metavar="URL", envvar="SVIR_URL", show_envvar=False, help=URL_HELP),
 ]
 KeyName = Annotated[
     str | None,
-    typer.Option("--api-key-env", metavar="NAME", help="The environment variable that holds the API key."),
+    typer.Option("--api-key-env", metavar="NAME", help="The environment variable with the key."),
 ]
 AllowHttp = Annotated[
-    bool, typer.Option("--allow-http", help="Send over plain HTTP to another machine, the key too.")
+    bool, typer.Option("--allow-http", help="Send in the clear (also the key) to another host.")
 ]
-Local = Annotated[
-    bool, typer.Option("--local", help="Start a small model on this machine, ask it, and end it.")
-]
+Local = Annotated[bool, typer.Option("--local", help="Start a small model on this machine and ask it.")]
 Gguf = Annotated[
     Path | None, typer.Option("--gguf", metavar="PATH", help="The local model's file; means --local.")
 ]
@@ -65,10 +72,12 @@ def root(
         raise typer.Exit
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EXAMPLES)
 def ask(
     prompt: Annotated[
-        str | None, typer.Argument(help="What to ask; from standard input when left out, or -.")
+        str | None,
+        # Told above the options: typer would list it with Python's word for its type.
+        typer.Argument(metavar="PROMPT", hidden=True),
     ] = None,
     *,
     image: Annotated[
@@ -78,18 +87,22 @@ def ask(
         list[str] | None,
         typer.Option("--file", "-f", metavar="PATH", help="A text file, or - for stdin; repeatable."),
     ] = None,
-    system: Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")] = None,
-    model: Annotated[str, typer.Option("--model", "-m", help="The model's ID: see `svir models`.")] = "",
+    system: Annotated[
+        str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system prompt.")
+    ] = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="ID", help="The model's ID: see `svir models`.")
+    ] = "",
     url: Url = None,
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
     local: Local = False,
     gguf: Gguf = None,
     effort: Annotated[
-        svir.Effort | None, typer.Option("--effort", help="How much the model should reason.")
+        svir.Effort | None, typer.Option("--effort", metavar="WORD", help=f"How much to reason: {EFFORTS}.")
     ] = None,
     max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, help="Most tokens of the answer.")
+        int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Most tokens of the answer.")
     ] = None,
     json_schema: Annotated[
         Path | None,
@@ -102,8 +115,12 @@ def ask(
 ) -> None:
     """Ask a model, and print its answer as it arrives.
 
-    The answer goes to standard output; reasoning, token counts and errors go to standard error.
+    PROMPT is what to ask; left out, or -, it is read from standard input. The answer goes to
+    standard output; reasoning, token counts and errors go to standard error.
     """
+    if raw and json_schema is not None:
+        say("svir: give --raw or --json-schema: raw bytes are not read, so no schema can be kept to")
+        raise typer.Exit(USAGE)
     question = Question(
         prompt=prompt,
         system=system,
@@ -126,7 +143,7 @@ def ask(
     raise typer.Exit(finish(lambda: _commands.ask(question, server), keyed=api_key_env is not None))
 
 
-@app.command(epilog=EPILOG)
+@app.command()
 def models(
     *,
     url: Url = None,
@@ -140,7 +157,7 @@ def models(
     raise typer.Exit(finish(lambda: _commands.list_models(server), keyed=api_key_env is not None))
 
 
-@app.command(epilog=EPILOG)
+@app.command()
 def local(
     *,
     gguf: Annotated[
@@ -148,7 +165,8 @@ def local(
         typer.Option("--gguf", metavar="PATH", help="The model's file; a small one when left out."),
     ] = None,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The loopback port; any free one when left out.")
+        int,
+        typer.Option("--port", metavar="N", min=0, max=65535, help="The loopback port; 0 is any free one."),
     ] = 0,
 ) -> None:
     """Keep a local model server running, and print its URL and key."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from svir.errors import ErrorKind
 
-__all__ = ["BUG", "CODES", "EPILOG", "INTERRUPTED", "LOCAL_SERVER", "NO_READER", "finish"]
+__all__ = ["BUG", "CODES", "EPILOG", "INTERRUPTED", "LOCAL_SERVER", "NO_READER", "USAGE", "finish"]
 
 USAGE = 2
 LOCAL_SERVER = 30
@@ -49,7 +49,8 @@ CODES: dict[ErrorKind, int] = {
 }
 
 EPILOG = (
-    "Exit codes: 0 a whole answer; 2 wrong usage; "
+    "Exit codes: 0 the server says the answer is complete (perhaps cut by its length limit, refused or "
+    "filtered: see the last line); 2 wrong usage; "
     + "; ".join(f"{code} {kind}" for kind, code in CODES.items())
     + f"; {LOCAL_SERVER} the local server cannot start; {BUG} a fault of svir; {INTERRUPTED} interrupted; "
     + f"{NO_READER} nobody reads the output."
