@@ -106,8 +106,8 @@ def test_raw_bytes_are_harmless_text_on_a_terminal_wherever_they_are_cut():
 
 
 def test_reasoning_goes_to_standard_error_dimmed_on_a_terminal():
-    out, err = run("output.thought('hm\\x1b[2J'); output.text('so')", err_tty=True)
-    assert out == b"so"
+    out, err = run("output.thought('hm\\x1b[2J'); output.text('so\\n')", err_tty=True)
+    assert out == b"so\n"
     assert err == b"\x1b[2mhm[2J\x1b[0m\n"
 
 
@@ -129,3 +129,23 @@ def test_reasoning_and_answer_do_not_share_a_line():
         TERM="dumb",
     )
     assert (out, err) == (b"b\nd\n", b"a\nc\n")
+
+
+def test_what_is_said_after_an_answer_in_a_pipe_has_a_line_of_its_own_on_a_terminal():
+    out, err = run(
+        "output.text('so'); output.end_text(); output.thought('[said]')", err_tty=True, TERM="dumb"
+    )
+    assert (out, err) == (b"so", b"\n[said]\n")
+    out, err = run(
+        "output.text('so\\n'); output.end_text(); output.thought('[said]')", err_tty=True, TERM="dumb"
+    )
+    assert (out, err) == (b"so\n", b"[said]\n")
+
+
+def test_an_answer_in_a_file_leaves_no_blank_line_on_the_terminal(tmp_path):
+    # the file is the answer's, so the terminal's cursor stands at the start of a line
+    into = f"import os; os.dup2(os.open({str(tmp_path / 'a.txt')!r}, os.O_CREAT | os.O_WRONLY), 1)"
+    _, err = run(
+        f"{into}; output.text('so'); output.end_text(); output.thought('x')", err_tty=True, TERM="dumb"
+    )
+    assert (err, (tmp_path / "a.txt").read_bytes()) == (b"x\n", b"so")

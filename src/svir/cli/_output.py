@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import stat
 import sys
 from typing import TYPE_CHECKING, TextIO
 
@@ -112,7 +113,7 @@ class Output:
             self._end_thought()
         if self._open_text and self.terminal:
             write(sys.stdout, "\n")
-        elif self._open_text and one_file():
+        elif self._open_text and (one_file() or beside_a_terminal()):
             write(sys.stderr, "\n")
         self._open_text = False
 
@@ -121,5 +122,13 @@ def one_file() -> bool:
     """Whether standard output and standard error go into the same file or pipe, as after ``2>&1``."""
     try:
         return os.path.sameopenfile(sys.stdout.fileno(), sys.stderr.fileno())
+    except (OSError, ValueError):
+        return False
+
+
+def beside_a_terminal() -> bool:
+    """Whether a pipe takes the answer, and may well show it on the terminal standard error is: ``| cat``."""
+    try:
+        return sys.stderr.isatty() and not stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
     except (OSError, ValueError):
         return False
