@@ -73,10 +73,20 @@ def test_standard_input_is_left_alone_when_there_is_a_prompt(stdin):
     assert parts(build_request(Question(prompt="hi"))) == (svir.Text("hi"),)
 
 
-def test_typing_at_a_terminal_is_explained(stdin, capsys):
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        (Question(), "Type the prompt, and end it with Ctrl-D"),
+        (Question(files=("-",)), "Type the text of the file, and end it with Ctrl-D"),
+        (Question(prompt="hi", files=("-",)), "Type the text of the file, and end it with Ctrl-D"),
+    ],
+    ids=["prompt", "file", "both"],
+)
+def test_typing_at_a_terminal_is_explained(stdin, capsys, question, said):
     stdin(b"hi\n", tty=True)
-    build_request(Question())
-    assert "Ctrl-D" in capsys.readouterr().err
+    build_request(question)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(said)
 
 
 @pytest.mark.parametrize("text", [b"", b" \n"])

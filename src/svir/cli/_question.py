@@ -41,7 +41,11 @@ def build_request(question: Question) -> svir.Request:
     schema = read_schema(question.json_schema)
     prompt, parts = question.prompt, list[svir.TextFile | svir.Image]()
     for name in question.files:
-        parts.append(svir.TextFile.from_text("stdin", read_stdin()) if name == STDIN else svir.TextFile(name))
+        parts.append(
+            svir.TextFile.from_text("stdin", read_stdin("text of the file"))
+            if name == STDIN
+            else svir.TextFile(name)
+        )
     parts += [svir.Image(path) for path in question.images]
     if prompt == STDIN or (prompt is None and STDIN not in question.files):
         prompt = read_stdin()
@@ -57,10 +61,10 @@ def build_request(question: Question) -> svir.Request:
     )
 
 
-def read_stdin() -> str:
-    """All of standard input."""
+def read_stdin(what: str = "prompt") -> str:
+    """All of standard input; a person at a terminal is told what to type."""
     if sys.stdin.isatty():
-        say("Type the prompt, and end it with Ctrl-D on a line of its own:")
+        say(f"Type the {what}, and end it with Ctrl-D on a line of its own:")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError:
