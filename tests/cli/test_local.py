@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -128,6 +129,15 @@ def test_a_model_that_cannot_be_loaded_is_told_with_the_servers_first_error(stan
         server.wait(30)
     assert caught.value.problem == "the local model server cannot serve this model"
     assert caught.value.advice == "It said: gguf_init: the file is no model"
+
+
+def test_a_model_that_cannot_be_loaded_is_told_as_such_with_a_free_port_too(stand_in, gguf):
+    stand_in()
+    with socket.create_server(("127.0.0.1", 0)) as holder:
+        port = holder.getsockname()[1]
+    with LocalServer(gguf("broken"), port=port) as server, pytest.raises(LocalServerError) as caught:
+        server.wait(30)
+    assert caught.value.problem == "the local model server cannot serve this model"
 
 
 def test_a_child_that_dies_is_told_with_its_last_line(stand_in, gguf):

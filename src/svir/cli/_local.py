@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib.util
 import os
 import platform
@@ -16,6 +17,7 @@ import queue
 import re
 import secrets
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
@@ -110,6 +112,18 @@ def find_model(gguf: Path | None = None) -> Path:
     )
 
 
+def taken(port: int) -> bool:
+    """Whether another program listens on this loopback port. The server's own library does not tell."""
+    with socket.socket() as trial:
+        if os.name == "posix":  # or the port would seem taken for a minute after its last connection
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind(("127.0.0.1", port))
+        except OSError as error:
+            return error.errno == errno.EADDRINUSE
+    return False
+
+
 def cause(log: str) -> str:
     """The line of a log that tells most: llama.cpp's first error, else the last line (a traceback's)."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
@@ -146,6 +160,7 @@ class LocalServer:
         self.model = MODEL_NAME if gguf is None else path.stem
         self.api_key = secrets.token_urlsafe(24)
         self.url = ""
+        self._port = port
         # A model somebody brings has a template that fits it; the small one's ignores tools.
         template = Path(__file__).with_name("chatml.jinja").read_text("utf-8") if gguf is None else ""
         orders = Orders(str(path), self.model, self.api_key, template, context, port)
@@ -212,6 +227,10 @@ class LocalServer:
             raise LocalServerError(
                 f"xllamacpp cannot be loaded: {report.cannot_import}",
                 f"install it anew with: {pip_install('--force-reinstall --no-deps xllamacpp')}",
+            )
+        if report.cannot_serve and self._port and taken(self._port):
+            raise LocalServerError(
+                f"port {self._port} is taken", "give another --port, or none: then any free one is used"
             )
         if report.cannot_serve or not report.url:
             raise self._failed("the local model server cannot serve this model")
