@@ -74,7 +74,7 @@ class Deadlines(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, idle=seconds, idle_switch=switch)
 
     def named(self, error: RequestTimeoutError) -> RequestTimeoutError:
-        """A backend's time-out, by the name of what set the limit. (Of connecting, if nothing was sent.)"""
+        """A backend's time-out, by the name of what set the limit; unsent, it was of connecting."""
         if not self.idle_switch or error.unsent:
             return error
         return RequestTimeoutError(f"the server was silent for {self.idle:g} s ({self.idle_switch})")
