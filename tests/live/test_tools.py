@@ -47,11 +47,7 @@ REQUEST = svir.Request(
 
 
 def run(face, tools, seen):
-    """The loop, with an end to what a small model may do: all answers, and the conversation.
-
-    Every request has a client, and so a connection, of its own: this server ends the connection some 50
-    microseconds after an answer although it promised to keep it, and what is sent in between is lost.
-    """
+    """The loop, with an end to what a small model may do: all answers, and the conversation."""
     request, answers = REQUEST.replace(tools=tools), []
     while len(answers) < MOST_ROUNDS:
         answer = face.complete(request)
