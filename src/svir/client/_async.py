@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from svir.client._async_many import AsyncCompletions
 from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream, closed
 from svir.client._base import ClientBase, as_many, as_request, as_typed_request
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm
 
+    from svir.client._async_many import AsyncCompletions
     from svir.exchange import Deadlines, Options, StepsLayer
     from svir.http._seam import AsyncBackend
     from svir.types import Completion, ModelInfo, Request, Turn
@@ -130,6 +130,8 @@ class AsyncClient(ClientBase):
         Raises:
             svir.ConfigError: ``concurrency`` is less than 1.
         """
+        from svir.client._async_many import AsyncCompletions  # few clients need it
+
         return AsyncCompletions(
             (self.stream(request, **fields) for request in as_many(requests)), concurrency
         )

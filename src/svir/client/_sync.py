@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from svir.client._base import ClientBase, as_many, as_request, as_typed_request
-from svir.client._sync_many import Completions
 from svir.client._sync_streams import Driver, Next, RawStream, Stream
 
 if TYPE_CHECKING:
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeForm
 
+    from svir.client._sync_many import Completions
     from svir.exchange import Deadlines, Options, StepsLayer
     from svir.http._seam import Backend
     from svir.types import Completion, ModelInfo, Request, Turn
@@ -197,6 +197,8 @@ class Client(ClientBase):
                     for index, outcome in outcomes:
                         print(index, outcome)
         """
+        from svir.client._sync_many import Completions  # few clients need it
+
         return Completions((self.stream(request, **fields) for request in as_many(requests)), concurrency)
 
     def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:

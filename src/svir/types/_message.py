@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from svir.types import _convert
 from svir.types._attachment import Image, TextFile
 from svir.types._value import Value, check, keep_texts, several, store, word
 
@@ -90,7 +89,9 @@ class ToolCall(Value, frozen=True):
             {'value': 3}
         """
         blank = not self.arguments.strip()
-        return _convert.from_json("{}" if blank else self.arguments, type, "what the call passes")
+        from svir.types._convert import from_json  # as long to import as all values
+
+        return from_json("{}" if blank else self.arguments, type, "what the call passes")
 
 
 class ToolResult(Value, frozen=True):

@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 from svir.errors import AnswerError
-from svir.types import _convert
 from svir.types._message import Message, Reasoning, ReasoningSource, Role, Text, ToolCall
 from svir.types._value import Value
 
@@ -132,7 +131,9 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
         """
         if self.finish != FinishReason.STOP:  # == holds for the bare word too, of an answer made by hand
             raise AnswerError(UNREADABLE[self.finish], completion=self)
-        return _convert.from_json(self.text, type, "it", self)
+        from svir.types._convert import from_json  # as long to import as all values
+
+        return from_json(self.text, type, "it", self)
 
     @property
     def tokens_per_second(self) -> float | None:
