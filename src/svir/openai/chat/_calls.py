@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from svir.codec._fault import Fault
@@ -31,7 +30,7 @@ class _Call:
 
     def __init__(self, id_: str) -> None:
         self.id = id_
-        self.arguments = StringIO()
+        self.arguments: list[str] = []
         self._name: list[str] = []
         self._length = 0
 
@@ -98,7 +97,7 @@ class Calls:
                     name = call.add_name(function.name)
                 if function.arguments:
                     arguments = function.arguments
-                    call.arguments.write(arguments)
+                    call.arguments.append(arguments)
             if new_id or name or arguments:
                 events.append(ToolCallDelta(index, new_id, name, arguments))
 
@@ -109,13 +108,13 @@ class Calls:
             return False
         if (piece.id and piece.id != call.id) or (function.name and function.name != call.name):
             return False
-        call.arguments.write(function.arguments)
+        call.arguments.append(function.arguments)
         events.append(ToolCallDelta(piece.index, None, None, function.arguments))
         return True
 
     def add_arguments(self, index: int, arguments: str) -> None:
         """Takes arguments of a call that is known."""
-        self._calls[index].arguments.write(arguments)
+        self._calls[index].arguments.append(arguments)
 
     def finish(self) -> tuple[ToolCall, ...]:
         """The calls in the order of their indices.
@@ -126,7 +125,6 @@ class Calls:
         if not self._calls:
             return ()
         calls: list[ToolCall] = []
-        ids: set[str] = set()
         for index in sorted(self._calls):
             call = self._calls[index]
             if index != len(calls):
@@ -134,8 +132,7 @@ class Calls:
             name = call.name
             if not (call.id and name):
                 raise Fault(ProtocolError, "a tool call without an id or a name")
-            if call.id in ids:
-                raise Fault(ProtocolError, "two tool calls with the same id")
-            ids.add(call.id)
-            calls.append(ToolCall(call.id, name, call.arguments.getvalue()))
+            calls.append(ToolCall(call.id, name, "".join(call.arguments)))
+        if len(calls) > 1 and len({call.id for call in calls}) < len(calls):
+            raise Fault(ProtocolError, "two tool calls with the same id")
         return tuple(calls)
