@@ -1,7 +1,7 @@
 # make test   everything that must hold: format, lint, types, tests, conformance, on the built wheel
 # make demo   an answer of a real small model, streamed on this machine
 # make live   the tests against that model
-# make bench  what it costs, beside its peers
+# make fuzz   a search for input that breaks a promise (SECONDS=30 for each parser)
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -9,7 +9,7 @@ PY := $(VENV)/bin/python
 PYTEST_ARGS ?=
 JOBS ?= 2
 
-.PHONY: all test lint types wheel unit bench fuzz clean
+.PHONY: all test lint types wheel unit fuzz clean
 all: test
 
 # One environment for everything; made anew when the dependencies change.
@@ -41,7 +41,7 @@ unit: wheel
 
 SECONDS ?= 30
 fuzz: wheel
-	for parser in fuzz/*.py; do $(PY) $$parser --seconds $(SECONDS) || exit 1; done
+	for parser in fuzz/*.py; do PYTHONPATH=. $(PY) $$parser --seconds $(SECONDS) || exit 1; done
 
 clean:
 	rm -rf $(VENV) dist build .coverage* .hypothesis .mypy_cache .ruff_cache .pytest_cache

@@ -1,6 +1,6 @@
 """Looks for input that breaks a promise of the decoder, for as long as it is told to.
 
-    python fuzz/decoder.py [SECONDS] [--seed N]
+    PYTHONPATH=src:. python fuzz/decoder.py [--seconds 60] [--seed N]
 
 Streams (our own cases, and the recordings when they are beside the repository) are mutated and decoded, in
 both modes. It stops with exit code 1, and writes the input to a file, when
@@ -116,7 +116,7 @@ def memory(data, mode, given):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("seconds", nargs="?", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
     given = parser.parse_args()
     rng = random.Random(given.seed)
