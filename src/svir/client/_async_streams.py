@@ -7,10 +7,11 @@ generators, and ``__del__`` schedules nothing: a stream may be dropped, cancelle
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
+from svir.client._opening import Opening
 from svir.client._shape import Shaped
-from svir.errors import ConfigError, Error, RequestTimeoutError, TransportError
+from svir.errors import ConfigError, Error, RequestTimeoutError
 from svir.exchange._stack import is_async
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._loops import running_trio
@@ -176,18 +177,14 @@ class AsyncNext:
                 await stream.aclose()
 
 
-class _AsyncOpened(Generic[P]):
+class _AsyncOpened(Opening[P]):
     """A call that goes out once it is needed; shared by both kinds of streams."""
 
     def __init__(
         self, driver: AsyncDriver, steps: Callable[[], Steps[P]], abort: Abort | None = None
     ) -> None:
+        super().__init__(steps, abort)
         self._driver = driver
-        self._steps: Callable[[], Steps[P]] | None = steps  # until they are begun
-        self._abort = Abort() if abort is None else abort
-        self._reply: P | None = None
-        self._failure: Error | None = None
-        self._closed = False
 
     async def open(self) -> Self:
         """Sends the request and waits for the response's head; does nothing the second time.
@@ -201,32 +198,19 @@ class _AsyncOpened(Generic[P]):
     async def _opened(self) -> P:
         if self._reply is not None:
             return self._reply
-        self._check()
-        steps, self._steps = self._steps, None
-        if steps is None:
-            raise ConfigError("a stream cannot be opened from two places at the same time")
+        steps = self._begin()
         try:
             reply = self._reply = await self._driver.run(steps(), self._abort)
         except Error as error:
-            self._failure = self._closed_error(unsent=error.unsent) if self._closed else error
+            failure = self._failed(error)
         except BaseException:
-            # The server may have the request: opened again, it would go out a second time.
-            self._failure = TransportError("opening the call was interrupted", retryable=False)
+            self._interrupted()
             raise
         else:
             if self._closed:  # by another task, meanwhile
                 await self.aclose()
             return reply
-        raise self._failure  # outside the handler, so that nothing hangs on it
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-        if self._closed:
-            raise self._closed_error(unsent=self._steps is not None)
-
-    def _closed_error(self, *, unsent: bool) -> TransportError:
-        return TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
+        raise failure
 
     def _known(self) -> P:
         if self._reply is None:

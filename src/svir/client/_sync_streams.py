@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from svir.client._opening import Opening
 from svir.client._shape import Shaped
-from svir.errors import ConfigError, Error, TransportError
+from svir.errors import ConfigError, Error
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
 from svir.http._seam import Abort
 from svir.types import Request, TextDelta
@@ -126,16 +127,12 @@ class Next:
                 stream.close()
 
 
-class _Opened(Generic[P]):
+class _Opened(Opening[P]):
     """A call that goes out once it is needed; shared by both kinds of streams."""
 
     def __init__(self, driver: Driver, steps: Callable[[], Steps[P]], abort: Abort | None = None) -> None:
+        super().__init__(steps, abort)
         self._driver = driver
-        self._steps: Callable[[], Steps[P]] | None = steps  # until they are begun
-        self._abort = Abort() if abort is None else abort
-        self._reply: P | None = None
-        self._failure: Error | None = None
-        self._closed = False
 
     def open(self) -> Self:
         """Sends the request and waits for the response's head; does nothing the second time.
@@ -149,32 +146,19 @@ class _Opened(Generic[P]):
     def _opened(self) -> P:
         if self._reply is not None:
             return self._reply
-        self._check()
-        steps, self._steps = self._steps, None
-        if steps is None:
-            raise ConfigError("a stream cannot be opened from two places at the same time")
+        steps = self._begin()
         try:
             reply = self._reply = self._driver.run(steps(), self._abort)
         except Error as error:
-            self._failure = self._closed_error(unsent=error.unsent) if self._closed else error
+            failure = self._failed(error)
         except BaseException:
-            # The server may have the request: opened again, it would go out a second time.
-            self._failure = TransportError("opening the call was interrupted", retryable=False)
+            self._interrupted()
             raise
         else:
             if self._closed:  # by another thread, meanwhile
                 self.close()
             return reply
-        raise self._failure  # outside the handler, so that nothing hangs on it
-
-    def _check(self) -> None:
-        if self._failure is not None:
-            raise self._failure
-        if self._closed:
-            raise self._closed_error(unsent=self._steps is not None)
-
-    def _closed_error(self, *, unsent: bool) -> TransportError:
-        return TransportError("the stream was closed by this program", retryable=False, unsent=unsent)
+        raise failure
 
     @property
     def headers(self) -> Headers:
