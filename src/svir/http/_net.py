@@ -22,6 +22,7 @@ import os
 import re
 import socket
 import threading
+from abc import ABC, abstractmethod
 from enum import Enum
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
@@ -61,7 +62,7 @@ class Fault(Enum):
     TLS_BROKEN = "the TLS connection broke"
 
 
-class Watch:
+class Watch(ABC):
     """Owns a socket: waits for it, and closes it. A face says how to wait.
 
     Args:
@@ -118,7 +119,7 @@ class Watch:
             else:
                 self._close()
 
-    def rest(self) -> None:
+    def rest(self) -> None:  # noqa: B027 (only an event loop has something to undo)
         """Says that nobody will wait for a while."""
 
     @property
@@ -130,11 +131,11 @@ class Watch:
         if hasattr(self, "sock"):  # else it was interrupted while it was made
             self.sock.close()  # shut down already, or not wanted any more
 
+    @abstractmethod
     async def _wait(
         self, attempt: Callable[[], T | None], until: float | None, read: bool, write: bool
     ) -> T | None:
         """Waits for the socket and attempts, again and again."""
-        raise NotImplementedError
 
     def _held(self) -> bool:
         """Whether somebody else is to close the socket, now or later."""
