@@ -208,8 +208,7 @@ async def _sleep_through(loop: AsyncHttp11Backend, playback: Playback, waits: It
     try:
         for seconds in waits:
             await loop.sleep(seconds)
-    except Exception:
-        raise
-    except BaseException:  # it is being cancelled
-        playback.close()
+    except BaseException as error:
+        if not isinstance(error, Exception):  # it is being cancelled
+            playback.close()
         raise
