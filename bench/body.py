@@ -1,21 +1,25 @@
-"""Bodies: memory and speed while a large image and a large text file are encoded and read.
+"""Bodies: memory and speed while a large image is sent, and while bodies are encoded and read.
 
     PYTHONPATH=src python bench/body.py [--mib 1024] [--text-mb 100]
 
-Prints the growth of the process's peak memory (design 10: under 16 MiB at any size) and the throughput of
-reading a body whose bytes are thrown away: what the network adds is left out. Temporary files are made where
-TMPDIR says, and removed.
+Prints the growth of the process's peak memory (design 10: under 16 MiB at any size) and the throughput: of a
+client of either face that sends over loopback, the server being in another process, and of reading a body
+whose bytes are thrown away. Temporary files are made where TMPDIR says, and removed.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import multiprocessing
 import os
+import socket
 import tempfile
+import threading
 import time
 from pathlib import Path
 
+import svir
 from svir import Image, Request, TextFile, user
 from svir.body import escaped_len
 from svir.openai.chat import Encoder
@@ -49,13 +53,62 @@ def run(part, results) -> None:
     results.put((peak_kib() - before, built - started, ended - built, time.process_time() - cpu, total))
 
 
-def show(name: str, part, size: int) -> None:
+def send(face, url, part, results) -> None:
+    """Sends a small request and then the large one; in a process of its own."""
+
+    async def asynchronous(*turns) -> None:
+        async with svir.AsyncClient.openai(url, model="m") as client:
+            for turn in turns:
+                begin()
+                await client.complete(turn)
+
+    def begin() -> None:
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        measured[:] = [peak_kib(), time.perf_counter(), time.process_time()]
+
+    measured: list[float] = []
+    turns = (user("warm"), user("What is this?", part))
+    if face == "async":
+        asyncio.run(asynchronous(*turns))
+    else:
+        with svir.Client.openai(url, model="m") as client:
+            for turn in turns:
+                begin()
+                client.complete(turn)
+    before, started, cpu = measured
+    results.put((peak_kib() - before, 0.0, time.perf_counter() - started, time.process_time() - cpu, 0))
+
+
+def serve(listener) -> None:
+    """Takes whatever is sent, and answers each request in a few words."""
+    chunk = b'data: {"choices":[{"index":0,"delta":{"content":"A river."},"finish_reason":"stop"}]}\n\n'
+    answer = chunk + b"data: [DONE]\n\n"
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: %d\r\n\r\n" % len(answer)
+    buffer = bytearray(1024 * 1024)
+    while True:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # it was closed: the measuring is over
+            return
+        with connection, connection.makefile("rb") as file:
+            while file.readline():
+                left = 0
+                while (line := file.readline().lower()) not in {b"\r\n", b""}:
+                    if line.startswith(b"content-length:"):
+                        left = int(line.split(b":")[1])
+                while left:
+                    left -= file.readinto(memoryview(buffer)[: min(left, len(buffer))])
+                connection.sendall(head + answer)
+
+
+def show(name: str, part, size: int, *, target=run, given=()) -> None:
     context = multiprocessing.get_context("spawn")
     results = context.SimpleQueue()
-    process = context.Process(target=run, args=(part, results))
+    process = context.Process(target=target, args=(*given, part, results))
     process.start()
     process.join()
     extra, build, read, cpu, total = results.get()
+    total = total or size
     print(
         f"{name:<26} {size / 1e6:>7.0f} MB -> {total / 1e6:>7.0f} MB   extra {extra / 1024:>5.1f} MiB   "
         f"built in {build * 1e3:>7.1f} ms   read at {size / read / 1e6:>6.0f} MB/s   "
@@ -103,7 +156,13 @@ def main() -> None:
                 file.write(block)
         line = TEXTS["source code"].encode()
         text.write_bytes(line * (args.text_mb * 1_000_000 // len(line)))
-        show("image from disk", Image(image), image.stat().st_size)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=serve, args=(listener,), daemon=True).start()
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            for face in ("sync", "async"):
+                given = (face, url)
+                show(f"image sent, {face}", Image(image), image.stat().st_size, target=send, given=given)
+        show("image read", Image(image), image.stat().st_size)
         image.unlink()
         show("text file, measured", TextFile(text), text.stat().st_size)
         known = escaped_len(text.read_bytes())
