@@ -1,6 +1,7 @@
 """The `svir` command: svir at work from a terminal, and with a local model to try it without a server.
 
-Nothing here is imported by `import svir`; typer and rich are needed only here (`pip install 'svir[cli]'`).
+Nothing here is imported by `import svir`; typer, rich and prompt_toolkit are needed only
+here (`pip install 'svir[cli]'`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Runs the command line with the process's arguments, and exits with its code."""
-    for name in ("typer", "rich"):
+    for name in ("typer", "rich", "prompt_toolkit"):
         if importlib.util.find_spec(name) is None:
             print(f"svir: {name} is missing, install it with: pip install 'svir[cli]'", file=sys.stderr)
             sys.exit(NEEDS_EXTRA)

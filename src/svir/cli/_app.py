@@ -12,6 +12,18 @@ import svir
 from svir.cli import _commands
 from svir.cli._connect import Server
 from svir.cli._exits import EPILOG, USAGE, finish
+from svir.cli._options import (
+    AllowHttp,
+    Effort,
+    Gguf,
+    KeyName,
+    Lenient,
+    Local,
+    MaxTokens,
+    Model,
+    System,
+    Url,
+)
 from svir.cli._output import say, write
 from svir.cli._question import Question
 
@@ -33,24 +45,6 @@ Examples:
   git diff | svir ask -f - "Write a commit message." > message.txt
 
 The exit codes are listed by `svir --help`."""
-URL_HELP = "The server, as http://localhost:1234; or set SVIR_URL."
-EFFORTS = ", ".join(svir.Effort)
-
-Url = Annotated[
-    str | None,
-    typer.Option("--url", metavar="URL", envvar="SVIR_URL", show_envvar=False, help=URL_HELP),
-]
-KeyName = Annotated[
-    str | None,
-    typer.Option("--api-key-env", metavar="NAME", help="The environment variable with the key."),
-]
-AllowHttp = Annotated[
-    bool, typer.Option("--allow-http", help="Send in the clear (also the key) to another host.")
-]
-Local = Annotated[bool, typer.Option("--local", help="Start a small model on this machine and ask it.")]
-Gguf = Annotated[
-    Path | None, typer.Option("--gguf", metavar="PATH", help="The local model's file; means --local.")
-]
 
 
 def run() -> int:
@@ -87,30 +81,20 @@ def ask(
         list[str] | None,
         typer.Option("--file", "-f", metavar="PATH", help="A text file, or - for stdin; repeatable."),
     ] = None,
-    system: Annotated[
-        str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system prompt.")
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", "-m", metavar="ID", help="The model's ID: see `svir models`.")
-    ] = "",
+    system: System = None,
+    model: Model = "",
     url: Url = None,
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
     local: Local = False,
     gguf: Gguf = None,
-    effort: Annotated[
-        svir.Effort | None, typer.Option("--effort", metavar="WORD", help=f"How much to reason: {EFFORTS}.")
-    ] = None,
-    max_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Most tokens of the answer.")
-    ] = None,
+    effort: Effort = None,
+    max_tokens: MaxTokens = None,
     json_schema: Annotated[
         Path | None,
         typer.Option("--json-schema", metavar="FILE", help="A JSON Schema that the answer must meet."),
     ] = None,
-    lenient: Annotated[
-        bool, typer.Option("--lenient", help="Read answers that stray from the protocol.")
-    ] = False,
+    lenient: Lenient = False,
     raw: Annotated[bool, typer.Option("--raw", help="Print the server's bytes as they are.")] = False,
 ) -> None:
     """Ask a model, and print its answer as it arrives.

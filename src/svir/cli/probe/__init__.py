@@ -1,0 +1,1 @@
+"""`svir probe`: what a model server really does, found by asking it."""
