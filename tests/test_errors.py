@@ -49,6 +49,7 @@ FIELDS = {
     "server_message": "their words",
     "request_id": "r-1",
     "partial": svir.Partial("some text", "some reasoning"),
+    "place": svir.Place(3, 120),
 }
 
 

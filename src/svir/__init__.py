@@ -58,6 +58,7 @@ __all__ = [
     "Part",
     "Partial",
     "PathSource",
+    "Place",
     "ProtocolError",
     "RateLimitError",
     "RawStream",

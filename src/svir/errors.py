@@ -40,6 +40,7 @@ __all__ = [
     "Error",
     "ErrorKind",
     "Partial",
+    "Place",
     "ProtocolError",
     "RateLimitError",
     "RequestTimeoutError",
@@ -103,6 +104,23 @@ class Partial(msgspec.Struct, frozen=True):
         return _Withheld(f"{len(self.text)} characters of text, {len(self.reasoning)} of reasoning")
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where in a stream something is wrong (S101).
+
+    Attributes:
+        event: The number of the event that was being read, counted from 1; of the last whole one when the
+            stream just ended.
+        byte: Where that event begins, in bytes from the start of the body. When a limit on bytes was passed,
+            the first one over it; when the stream just ended, where what is left of it begins.
+    """
+
+    event: int
+    byte: int
+
+    def __str__(self) -> str:
+        return f"event {self.event}, byte {self.byte}"
+
+
 class Error(Exception):
     """The base of every failure that svir raises.
 
@@ -120,6 +138,7 @@ class Error(Exception):
         server_message: The server's own words, cut to 4 KiB; withheld from ``str`` and ``repr`` (D19).
         request_id: The server's name for the request.
         partial: What the stream delivered before it failed.
+        place: Where in the stream it failed; None when it was no matter of the stream's content.
 
     Example:
         >>> import svir
@@ -144,6 +163,7 @@ class Error(Exception):
     server_message: str | None
     request_id: str | None
     partial: Partial | None
+    place: Place | None
 
     def __init__(
         self,
@@ -158,6 +178,7 @@ class Error(Exception):
         server_message: str | None = None,
         request_id: str | None = None,
         partial: Partial | None = None,
+        place: Place | None = None,
     ) -> None:
         super().__init__(detail)
         # The fields live in __dict__, so that BaseException's own pickling and copying carry them.
@@ -171,6 +192,7 @@ class Error(Exception):
         self.server_message = None if server_message is None else _cut(server_message)
         self.request_id = request_id
         self.partial = partial
+        self.place = place
 
     def __str__(self) -> str:
         return f"{self.phrase}: {self.detail}" if self.detail else self.phrase
@@ -300,6 +322,7 @@ class _Fields(TypedDict, total=False):
     server_message: str | None
     request_id: str | None
     partial: Partial | None
+    place: Place | None
 
 
 class AnswerError(Error, ValueError):

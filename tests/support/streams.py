@@ -54,6 +54,7 @@ def seen(error):
     return {
         "kind": error.kind,
         "detail": error.detail,
+        "place": error.place,
         "code": error.code,
         "message": error.server_message,
         "partial": (error.partial.text, error.partial.reasoning),

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svir.errors import Place
+
 if TYPE_CHECKING:
     from svir.errors import Error
 
-__all__ = ["Fault"]
+__all__ = ["Fault", "Unfinished"]
 
 
 class Fault(Exception):  # noqa: N818 (an Error is what the caller gets)
@@ -44,8 +46,19 @@ class Fault(Exception):  # noqa: N818 (an Error is what the caller gets)
         self.code = code
         self.server_message = server_message
 
-    def error(self, event: int, at: int) -> Error:
-        """The error to raise, with its place: the number of the event and where it begins in the stream."""
+    def error(self, events: int, at: int) -> Error:
+        """The error to raise, with its place.
+
+        Args:
+            events: How many events were whole, the faulty one included if it was.
+            at: Where the current event begins, in bytes.
+        """
         hint = f"; {self.hint}" if self.hint else ""
-        place = f"event {event}, byte {at if self.at is None else self.at}"
-        return self.kind(f"{self.what} ({place}){hint}", code=self.code, server_message=self.server_message)
+        place = Place(events + isinstance(self, Unfinished), at if self.at is None else self.at)
+        return self.kind(
+            f"{self.what} ({place}){hint}", code=self.code, server_message=self.server_message, place=place
+        )
+
+
+class Unfinished(Fault):
+    """A fault of an event whose end has not come: it is the one after the last whole event."""

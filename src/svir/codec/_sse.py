@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from svir.codec._fault import Fault
+from svir.codec._fault import Unfinished
 from svir.errors import ProtocolError, ResponseLimitError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Framing:
             The event, if one is whole, and the position after what was read.
 
         Raises:
-            Fault: A limit was passed, or strict mode refuses a line.
+            Unfinished: A limit was passed, or strict mode refuses a line.
         """
         frame, pos = self._next(data, pos)
         self.clean = not (self._pieces or self._at_start or self._skip_lf or self._event_at is not None)
@@ -176,7 +176,7 @@ class Framing:
         if line + self._size > self._limit:
             # One byte over is one too many, so this is where the stream is refused, however it was cut.
             at = self.offset + self._limit - self._size
-            raise Fault(
+            raise Unfinished(
                 ResponseLimitError,
                 f"an event of more than {self._limit} bytes",
                 "Limits(event_bytes=...) allows more",
@@ -201,7 +201,7 @@ class Framing:
         elif name == b"event":
             self._type = value
         elif name not in {b"id", b"retry"} and self._strict:
-            raise Fault(UnsupportedError, "an unknown event stream field", "mode='lenient' ignores it")
+            raise Unfinished(UnsupportedError, "an unknown event stream field", "mode='lenient' ignores it")
         return None
 
     def _end(self) -> Frame | None:
@@ -221,4 +221,6 @@ def _check_utf8(line: bytes) -> None:
     else:
         valid = True
     if not valid:
-        raise Fault(ProtocolError, "an event that is not valid UTF-8", "mode='lenient' replaces the bytes")
+        raise Unfinished(
+            ProtocolError, "an event that is not valid UTF-8", "mode='lenient' replaces the bytes"
+        )

@@ -243,7 +243,7 @@ def test_no_frame_of_an_error_holds_what_the_server_sent():
             {},
             f"an unknown key in a delta (event 2, byte {len(TEXT)}); mode='lenient' skips it",
         ),
-        ([TEXT, TEXT + b"hm: 1\n"], {}, f"(event 2, byte {2 * len(TEXT)}); mode='lenient' ignores it"),
+        ([TEXT, TEXT + b"hm: 1\n"], {}, f"(event 3, byte {2 * len(TEXT)}); mode='lenient' ignores it"),
         ([TEXT, chunk({"content": []})], {}, f"content that is no text (event 2, byte {len(TEXT)})"),
         (
             [TEXT * 5, chunk({}, "stop", id="d")],
@@ -253,12 +253,12 @@ def test_no_frame_of_an_error_holds_what_the_server_sent():
         (
             [TEXT],
             {"limits": svir.Limits(wire_bytes=50)},
-            "a response of more than 50 bytes (event 0, byte 50); Limits(wire_bytes=...) allows more",
+            "a response of more than 50 bytes (event 1, byte 50); Limits(wire_bytes=...) allows more",
         ),
         (
             [TEXT],
             {"limits": svir.Limits(event_bytes=50)},
-            "an event of more than 50 bytes (event 0, byte 50); Limits(event_bytes=...) allows more",
+            "an event of more than 50 bytes (event 1, byte 50); Limits(event_bytes=...) allows more",
         ),
         (
             [tools(piece(3, "i", "n"))],

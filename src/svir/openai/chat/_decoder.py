@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, cast
 
-from svir.codec._fault import Fault
+from svir.codec._fault import Fault, Unfinished
 from svir.codec._json import is_object, parse
 from svir.codec._options import Limits, Mode, Think, check_mode, check_think
 from svir.codec._sse import Frame, Framing
@@ -235,7 +235,7 @@ class Decoder:
                 if self._done:
                     return
         if left < 0:
-            raise Fault(
+            raise Unfinished(
                 ResponseLimitError,
                 f"a response of more than {self._limits.wire_bytes} bytes",
                 "Limits(wire_bytes=...) allows more",
