@@ -11,7 +11,7 @@ import pytest
 
 import svir
 from svir.testing.pytest_plugin import svir_server  # noqa: F401 (whether or not svir is installed as a plugin)
-from tests.testing.pytest_run import run
+from tests.support.pytest_run import run
 
 TESTS = """
 import pytest
