@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import svir
-from svir.cli import _commands
+from svir.cli import _app_probe, _commands
 from svir.cli._connect import Server
 from svir.cli._exits import EPILOG, USAGE, finish
 from svir.cli._options import (
@@ -155,3 +155,6 @@ def local(
 ) -> None:
     """Keep a local model server running, and print its URL and key."""
     raise typer.Exit(finish(lambda: _commands.run_local(gguf, port)))
+
+
+app.command(epilog=_app_probe.EXAMPLE)(_app_probe.probe)

@@ -1,0 +1,67 @@
+"""`svir probe` and its options, as typer reads them. What it does is in `probe/`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from svir.cli._exits import finish
+from svir.cli._options import AllowHttp, KeyName, Model
+
+__all__ = ["EXAMPLE", "probe"]
+
+EXAMPLE = """\b
+Example:
+  svir probe http://localhost:1234 --only stream,tools -v"""
+SECONDS = 300
+SECONDS_HELP = f"The longest it may take; {SECONDS} when left out."
+
+
+def probe(
+    url: Annotated[
+        # Told above the options, as PROMPT of `svir ask`.
+        str | None,
+        typer.Argument(metavar="URL", envvar="SVIR_URL", hidden=True),
+    ] = None,
+    *,
+    model: Model = "",
+    api_key_env: KeyName = None,
+    allow_http: AllowHttp = False,
+    local: Annotated[
+        bool, typer.Option("--local", help="Start a small model on this machine and probe it.")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="GROUP", help="Only these groups: models,tools ...")
+    ] = None,
+    no_overflow: Annotated[
+        bool, typer.Option("--no-overflow", help="Do not send a prompt that is too long.")
+    ] = False,
+    max_seconds: Annotated[
+        int,
+        typer.Option("--max-seconds", metavar="N", min=1, show_default=False, help=SECONDS_HELP),
+    ] = SECONDS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show what was sent and what came.")
+    ] = False,
+) -> None:
+    """Find out what a model server really does, by asking it.
+
+    URL is the server; or set SVIR_URL. What asking may cost is said before.
+    """
+    from svir.cli.probe._command import Wanted, run  # not loaded by the other commands
+
+    wanted = Wanted(
+        url=url,
+        model=model,
+        api_key_env=api_key_env,
+        allow_http=allow_http,
+        only=tuple(name.strip() for given in only or () for name in given.split(",") if name.strip()),
+        overflow=not no_overflow,
+        seconds=float(max_seconds),
+        local=local,
+    )
+    raise typer.Exit(
+        finish(lambda: run(wanted, as_json=as_json, verbose=verbose), keyed=api_key_env is not None)
+    )

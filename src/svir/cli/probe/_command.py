@@ -1,0 +1,129 @@
+"""The command: whom to ask, what is shown meanwhile, and where the report goes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from svir.cli._connect import start_local
+from svir.cli._output import Output, say, write
+from svir.cli.probe._ask import Asker
+from svir.cli.probe._plan import make_plan
+from svir.cli.probe._probe import Named, probe
+from svir.cli.probe._terminal import print_report
+from svir.client import Client
+from svir.errors import ConfigError
+from svir.exchange import settings_from
+from svir.http import Http11Backend, Secret
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from svir.cli.probe._plan import Plan
+    from svir.cli.probe._report import Report
+
+__all__ = ["Wanted", "find_out", "run"]
+
+PIPE_WIDTH = 80
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """What the user wants to know, and of whom.
+
+    Attributes:
+        url: The server; None for a local one.
+        model: The model; empty for the server's only one.
+        api_key_env: The environment variable with the key.
+        allow_http: Whether plain HTTP may go to another machine.
+        only: The groups of questions; all when empty.
+        overflow: Whether to send a prompt that is too long.
+        seconds: How long all of it may take.
+        local: Whether to start a small model on this machine.
+    """
+
+    url: str | None = None
+    model: str = ""
+    api_key_env: str | None = None
+    allow_http: bool = False
+    only: tuple[str, ...] = ()
+    overflow: bool = True
+    seconds: float = 300.0
+    local: bool = False
+
+
+def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False) -> int:
+    """Probes a server, prints the report, and returns the exit code.
+
+    Raises:
+        svir.Error: The probe could not be made.
+    """
+    report = find_out(wanted)
+    if as_json:
+        write(sys.stdout, msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
+        return 0
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    print_report(Console(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose)
+    return 0
+
+
+def find_out(wanted: Wanted) -> Report:
+    """Probes a server; what it may cost is said before, on standard error.
+
+    Raises:
+        svir.Error: The probe could not be made.
+    """
+    leave_out = () if wanted.overflow else ("overflow",)
+    plan = make_plan(wanted.only, leave_out=leave_out, seconds=wanted.seconds)
+    with contextlib.ExitStack() as stack:
+        output = Output()
+        url, key, named_model = wanted.url, None, wanted.model
+        if wanted.local:
+            if url is not None:
+                raise ConfigError("give a URL or --local, not both")
+            server = stack.enter_context(start_local(None, 0, output))
+            url, key, named_model = server.url, Secret(server.api_key), wanted.model or server.model
+        elif url is None:
+            raise ConfigError("no server: give its URL, set SVIR_URL, or try --local")
+        elif wanted.api_key_env is not None:
+            key = _key_in(url, wanted)
+        settings = settings_from(url, {"allow_http": wanted.allow_http}, key)
+        named = Named(url, named_model, wanted.api_key_env, wanted.allow_http)
+        backend = Http11Backend()
+        stack.callback(backend.close)
+        say(f"svir probe: {plan}")
+        with _progress(output, plan) as told:
+            return probe(Asker(settings, key, seconds=plan.seconds, backend=backend), plan, named, told)
+
+
+def _key_in(url: str, wanted: Wanted) -> Secret:
+    """The key in the variable that was named, where a client takes it.
+
+    Raises:
+        svir.ConfigError: It is not set, or what it holds cannot be a key.
+    """
+    Client.openai(url, api_key_env=wanted.api_key_env, allow_http=wanted.allow_http).close()
+    return Secret(os.environ[wanted.api_key_env or ""].strip())
+
+
+@contextlib.contextmanager
+def _progress(output: Output, plan: Plan) -> Generator[Callable[[str], object]]:
+    """A bar on standard error, only where that is a terminal."""
+    columns = (TextColumn("{task.description:<12}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=output.console, transient=True, disable=not output.console.is_terminal
+    ) as bar:
+        task = bar.add_task("", total=len(plan.steps))
+        taken = 0
+
+        def told(name: str) -> None:
+            nonlocal taken
+            bar.update(task, description=name, completed=taken)
+            taken += 1
+
+        yield told

@@ -1,0 +1,73 @@
+"""What will be asked, and what it may cost: counted before the first request is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from svir.cli.probe._questions import GROUPS, QUESTIONS
+from svir.cli.probe._steps import BASICS, STEPS
+from svir.cli.probe._text import plural
+from svir.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from svir.cli.probe._questions import Question
+    from svir.cli.probe._steps import Step
+
+__all__ = ["Plan", "make_plan"]
+
+
+class Plan(NamedTuple):
+    """What will be asked.
+
+    Attributes:
+        questions: The questions that were chosen.
+        steps: The requests they need, in order.
+        seconds: How long all of it may take.
+    """
+
+    questions: tuple[Question, ...]
+    steps: tuple[Step, ...]
+    seconds: float
+
+    @property
+    def requests(self) -> int:
+        """Most requests that are sent."""
+        return sum(step.requests for step in self.steps)
+
+    @property
+    def tokens(self) -> int:
+        """Most tokens that are asked for, all answers together."""
+        return sum(step.tokens for step in self.steps)
+
+    def __str__(self) -> str:
+        """The cost in one line.
+
+        Example:
+            >>> print(make_plan(["models"], seconds=60.0))
+            at most 4 requests, 3 tokens, 60 seconds
+        """
+        requests, tokens = plural(self.requests, "request"), plural(self.tokens, "token")
+        return f"at most {requests}, {tokens}, {plural(round(self.seconds), 'second')}"
+
+
+def make_plan(only: Collection[str] = (), *, leave_out: Collection[str] = (), seconds: float) -> Plan:
+    """The plan for the questions that are wanted.
+
+    Args:
+        only: The groups that are wanted; all when empty.
+        leave_out: Steps that are not to be taken.
+        seconds: How long all of it may take.
+
+    Raises:
+        svir.ConfigError: There is no such group.
+    """
+    for group in only:
+        if group not in GROUPS:
+            raise ConfigError(f"--only takes {', '.join(GROUPS)}: there is no {group[:40]!r}")
+    questions = tuple(question for question in QUESTIONS if not only or question.group in only)
+    needed = {"models", *BASICS, *(name for question in questions for name in question.needs)}
+    steps = tuple(step for step in STEPS if step.name in needed and step.name not in leave_out)
+    # A step whose time alone is longer than all of the time has no more than that.
+    return Plan(questions, steps, min(seconds, sum(step.requests * step.seconds for step in steps)))

@@ -1,0 +1,120 @@
+"""The probe itself: takes the steps, one after the other, and asks the questions."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from svir import __version__
+from svir.cli.probe._call import call_for
+from svir.cli.probe._evidence import Evidence
+from svir.cli.probe._questions import row
+from svir.cli.probe._report import Report
+from svir.cli.probe._speed import speed_of
+from svir.cli.probe._text import quoted
+from svir.errors import AuthenticationError, ConfigError, Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from svir.cli.probe._ask import Answer, Asker
+    from svir.cli.probe._plan import Plan
+
+__all__ = ["Named", "probe"]
+
+GATE = ("bare", "elsewhere", "completion")
+LEAST_SECONDS = 0.2
+"""With less time than this left, nothing more is asked."""
+
+
+class Named(NamedTuple):
+    """What the user named, for the call to paste."""
+
+    url: str
+    model: str = ""
+    api_key_env: str | None = None
+    allow_http: bool = False
+
+
+def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], object]) -> Report:
+    """Asks, and reports.
+
+    Args:
+        asker: Asks the server.
+        plan: What is asked.
+        named: What the user named.
+        progress: Is told the name of each step before it is taken.
+
+    Raises:
+        svir.Error: Nothing could be found out: there is no connection, no model, or the key is refused.
+    """
+    started, begun = datetime.now(UTC), asker.clock()
+    evidence = Evidence(named.model)
+    for step in plan.steps:
+        progress(step.name)
+        if asker.left < LEAST_SECONDS:
+            continue
+        asked = step.build(evidence)
+        if asked is None:
+            continue
+        evidence.add(step.name, asker.ask(asked, step.seconds))
+        if step.name == "models":
+            _require_connection(evidence.heard["models"].answer)
+            evidence.model = named.model or _only_model(evidence)
+        elif step.name == GATE[-1]:
+            _require_admission(evidence)
+    rows = tuple(row(question, evidence) for question in plan.questions)
+    answers = [heard.answer for heard in evidence.heard.values()]
+    server = next((name for answer in answers if (name := answer.headers.get("server"))), "")
+    base = asker.settings.base
+    url = f"{base.origin.scheme}://{base.origin.authority}{base.prefix}"
+    model = quoted(evidence.model, asker.key.reveal() if asker.key else "", 200)
+    return Report(
+        svir=__version__,
+        url=url,
+        model=model,
+        server=answers[0].quote(server, 80) if answers else "",
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(asker.clock() - begun, 3),
+        requests=asker.sent,
+        rows=rows,
+        speed=speed_of(evidence),
+        call=call_for(url, evidence.model, rows, api_key_env=named.api_key_env, allow_http=named.allow_http),
+    )
+
+
+def _require_connection(answer: Answer) -> None:
+    """Raises when the first request did not even leave."""
+    if answer.status is None and answer.error is not None and answer.error.unsent:
+        raise answer.error
+
+
+def _require_admission(evidence: Evidence) -> None:
+    """Raises when everything so far was refused for want of a key: so would be all the rest."""
+    errors = [heard.lenient.error for name in GATE if (heard := evidence.get(name)) is not None]
+    if errors and all(isinstance(error, AuthenticationError) for error in errors):
+        error: Error | None = errors[0]
+        if error is not None:
+            raise error
+
+
+def _only_model(evidence: Evidence) -> str:
+    """The model of a server that has just one.
+
+    Raises:
+        svir.Error: It has several or none, or lists none.
+    """
+    heard = evidence.heard["models"]
+    if heard.strict.models is None:
+        if isinstance(heard.strict.error, AuthenticationError):
+            raise heard.strict.error
+        raise ConfigError("the server lists no models that could be read: name one with --model ID")
+    names = heard.strict.models
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise ConfigError("the server lists no model: name one with --model ID")
+    shown = ", ".join(heard.answer.quote(name, 60) for name in names[:5]) + (
+        ", ..." if len(names) > 5 else ""
+    )
+    raise ConfigError(f"the server has {len(names)} models: choose with --model ID ({shown})")

@@ -1,0 +1,183 @@
+"""The stream itself: what every answer looks like."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svir.cli.probe._questions._finding import Finding, Question, bytes_of, head_of, of_stream
+from svir.cli.probe._report import Verdict
+from svir.cli.probe._text import plural
+
+if TYPE_CHECKING:
+    from svir.cli.probe._evidence import Evidence, Heard
+
+__all__ = ["QUESTIONS"]
+
+TALK = ("plain", "lean")
+DELTA_KEYS = frozenset(
+    {"role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning"}
+)
+"""What a delta may hold by the API's documents, and the two keys that everybody knows for reasoning."""
+KNOWN_LINES = (b"data:", b"id:", b"retry:", b"event: message", b":")
+
+
+def talk(evidence: Evidence) -> Heard | None:
+    """The answer that is looked at."""
+    return evidence.talk
+
+
+def content_type(heard: Heard) -> Finding:
+    """The answer's media type."""
+    return Finding(Verdict.OK, "Streams as text/event-stream.", heard, head_of(heard))
+
+
+def framing(heard: Heard) -> Finding:
+    """What is in the stream beside data."""
+    lines = [line for line in heard.answer.body.splitlines() if line]
+    strange = [line for line in lines if not line.startswith(KNOWN_LINES)]
+    if heard.answer.error is None and strange:
+        return Finding(
+            Verdict.BROKEN, "Has lines that are none of this protocol's.", heard, bytes_of(heard, strange[0])
+        )
+    broken = [c for c in heard.reading.chunks if not isinstance(c.value, dict) and c.data != b"[DONE]"]
+    if heard.answer.error is None and broken:
+        return Finding(
+            Verdict.BROKEN, "Has data that is no JSON object.", heard, bytes_of(heard, broken[0].raw)
+        )
+    comments = [line for line in lines if line.startswith(b":")]
+    if comments:
+        told = f"Data, and {plural(len(comments), 'comment')} as a sign of life."
+        return Finding(Verdict.OK, told, heard, bytes_of(heard, comments[0]))
+    return Finding(Verdict.OK, "Nothing but data.", heard, bytes_of(heard, heard.reading.chunks[0].raw))
+
+
+def first(heard: Heard) -> Finding:
+    """The first chunk."""
+    chunk = next(chunk for chunk in heard.reading.objects if chunk.choices)
+    shown = bytes_of(heard, chunk.raw)
+    if chunk is not heard.reading.objects[0]:
+        early = heard.reading.objects[0]
+        return Finding(
+            Verdict.DIFFERENT, "Begins with a chunk without choices.", heard, bytes_of(heard, early.raw)
+        )
+    if chunk.visible:
+        return Finding(Verdict.DIFFERENT, "The first chunk brings text already.", heard, shown)
+    if "role" not in chunk.delta:
+        return Finding(Verdict.DIFFERENT, "The first chunk has no role.", heard, shown)
+    return Finding(Verdict.OK, "The first chunk has the role and no text.", heard, shown)
+
+
+def role(heard: Heard) -> Finding:
+    """Where the role is."""
+    chunks = [chunk for chunk in heard.reading.objects if chunk.choices]
+    having = [chunk for chunk in chunks if chunk.delta.get("role") is not None]
+    shown = bytes_of(heard, having[0].raw) if having else ""
+    others = [chunk for chunk in having if chunk.delta["role"] != "assistant"]
+    if others:
+        return Finding(
+            Verdict.BROKEN, "Names another role than the assistant's.", heard, bytes_of(heard, others[0].raw)
+        )
+    if not having:
+        return Finding(Verdict.DIFFERENT, "No chunk has a role.", heard, bytes_of(heard, chunks[0].raw))
+    if len(having) == 1:
+        return Finding(Verdict.OK, "The role comes once.", heard, shown)
+    return Finding(
+        Verdict.DIFFERENT, f"The role comes in {len(having)} of {len(chunks)} chunks.", heard, shown
+    )
+
+
+def keys(heard: Heard) -> Finding:
+    """Keys of deltas."""
+    nulls = set[str]()
+    for chunk in heard.reading.objects:
+        for key, value in chunk.delta.items():
+            if key not in DELTA_KEYS and value is not None:
+                told = f"Deltas have a key that svir does not know: {heard.answer.quote(key, 40)}."
+                return Finding(Verdict.BROKEN, told, heard, bytes_of(heard, chunk.raw))
+            if key not in DELTA_KEYS:
+                nulls.add(heard.answer.quote(key, 40))
+    if nulls:
+        return Finding(
+            Verdict.DIFFERENT,
+            f"Deltas also have keys that are always null: {', '.join(sorted(nulls))}.",
+            heard,
+        )
+    return Finding(Verdict.OK, "Deltas have no unknown key.", heard)
+
+
+def empty_choices(heard: Heard) -> Finding:
+    """Chunks without choices."""
+    empty = [chunk for chunk in heard.reading.objects if not chunk.choices]
+    with_usage = [chunk for chunk in empty if isinstance(chunk.value.get("usage"), dict)]
+    others = [chunk for chunk in empty if chunk not in with_usage]
+    if not empty:
+        return Finding(Verdict.OK, "Every chunk has a choice.", heard)
+    if not others:
+        return Finding(
+            Verdict.OK, "Only token counts come without choices.", heard, bytes_of(heard, empty[-1].raw)
+        )
+    shown = bytes_of(heard, others[0].raw)
+    if heard.strict.error is not None:
+        return Finding(Verdict.BROKEN, "Has chunks without choices that bring nothing.", heard, shown)
+    return Finding(
+        Verdict.DIFFERENT, "Has a chunk without choices: a filter's report on the prompt.", heard, shown
+    )
+
+
+def done(heard: Heard) -> Finding:
+    """The end marker."""
+    answer, reading = heard.answer, heard.reading
+    shown = bytes_of(heard, answer.body[-200:])
+    if reading.done:
+        return Finding(Verdict.OK, "Ends with [DONE].", heard, shown)
+    if answer.stopped or answer.late:
+        why = "it was too long" if answer.stopped else f"it had not ended after {answer.seconds:.3g} s"
+        return Finding(Verdict.UNCLEAR, f"The end of the answer was not seen: {why}.", heard, shown)
+    if answer.error is not None:
+        return Finding(Verdict.BROKEN, f"The answer breaks off: {answer.error.detail}.", heard, shown)
+    if not reading.finishes:
+        return Finding(
+            Verdict.BROKEN, "The answer ends without a finish reason and without [DONE].", heard, shown
+        )
+    advice = "svir cannot tell such an answer from one that was cut, and takes none for whole."
+    return Finding(Verdict.BROKEN, "The answer ends without [DONE].", heard, shown, advice=advice)
+
+
+def strict(evidence: Evidence) -> Finding:
+    """Whether strict mode reads every answer."""
+    streams = [heard for heard in evidence.heard.values() if heard.streamed and not heard.answer.stopped]
+    whole = [heard for heard in streams if heard.answer.error is None]
+    if not whole:
+        return Finding(Verdict.UNCLEAR, "No stream came to its end.")
+    failing = [heard for heard in whole if heard.strict.error is not None]
+    if not failing:
+        return Finding(Verdict.OK, f"Strict mode reads {_all(whole)}.", whole[0])
+    worst = next((heard for heard in failing if heard.lenient.error is not None), failing[0])
+    counted = f"{len(failing)} of {plural(len(whole), 'stream')}"
+    if worst.lenient.error is None:
+        found = f"Strict mode refuses {counted}; lenient mode reads them all."
+        return Finding(Verdict.BROKEN, found, worst, head_of(worst), ("mode='lenient'",))
+    return Finding(
+        Verdict.BROKEN,
+        f"Strict mode refuses {counted}, and lenient mode does not help.",
+        worst,
+        head_of(worst),
+    )
+
+
+def _all(heard: list[Heard]) -> str:
+    return "the one stream that came" if len(heard) == 1 else f"all of {len(heard)} streams"
+
+
+QUESTIONS = (
+    Question("stream.content_type", "Does it stream?", TALK, of_stream(talk, content_type)),
+    Question("stream.framing", "What is in the stream beside data?", TALK, of_stream(talk, framing)),
+    Question("stream.first", "What does the first chunk bring?", TALK, of_stream(talk, first)),
+    Question("stream.role", "Where is the role?", TALK, of_stream(talk, role)),
+    Question("stream.keys", "Which keys do deltas have?", TALK, of_stream(talk, keys)),
+    Question(
+        "stream.empty_choices", "Are there chunks without choices?", TALK, of_stream(talk, empty_choices)
+    ),
+    Question("stream.done", "Does the stream end with [DONE]?", TALK, of_stream(talk, done)),
+    Question("stream.strict", "Does strict mode read all of its answers?", TALK, strict),
+)

@@ -1,0 +1,98 @@
+"""A server's words, made fit to be shown.
+
+1. A key that a server repeats is never shown, nor the beginning of one that was cut.
+2. What drives a terminal is escaped, and every text is one line.
+3. The key goes before the text is shortened: half a key would be one too many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["WITHHELD", "plural", "quoted", "sent_text", "withheld"]
+
+WITHHELD = "<key>"
+SHORTEST_KEY = 4
+"""Characters; what is shorter is no key, and would be found everywhere."""
+KNOWN_BY = 8
+"""A text that begins like the key for so many characters is the key, also when it is cut."""
+SENT_CHARACTERS = 600
+LONGEST_STRING = 80
+"""Characters of a single text in a request that is shown."""
+
+
+def withheld(text: str, key: str) -> str:
+    """The text without the key.
+
+    Example:
+        >>> withheld("no such key: sk-12345678, or sk-1234567", "sk-12345678")
+        'no such key: <key>, or <key>'
+    """
+    if len(key) < SHORTEST_KEY:
+        return text
+    for shape in dict.fromkeys((key, msgspec.json.encode(key).decode()[1:-1])):
+        head = shape[:KNOWN_BY]
+        at = text.find(head)
+        while at >= 0:
+            end = at + len(head)
+            while end < len(text) and end - at < len(shape) and text[end] == shape[end - at]:
+                end += 1
+            text = text[:at] + WITHHELD + text[end:]
+            at = text.find(head, at + len(WITHHELD))
+    return text
+
+
+def escaped(text: str) -> str:
+    r"""The text in one line, its control characters as escapes.
+
+    Example:
+        >>> escaped("a\x1b[2J\nb")
+        'a\\x1b[2J\\nb'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, its end cut off where it is longer than so many characters."""
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+
+
+def quoted(data: bytes | str, key: str, limit: int) -> str:
+    """Words of a server, as text that can be shown anywhere."""
+    text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+    # Much longer than the limit is never needed, and a server may send a great deal.
+    return shortened(escaped(withheld(text[: 16 * limit + len(key)], key)), limit)
+
+
+def sent_text(method: str, target: str, body: bytes | None, *, wrong_key: bool) -> str:
+    """A request as text: its long texts shortened, no header but that a key was made up."""
+    line = f"{method} {target}" + (" (with a made-up key)" if wrong_key else "")
+    if body is None:
+        return line
+    try:
+        shown = msgspec.json.encode(_short(msgspec.json.decode(body))).decode()
+    except msgspec.DecodeError:
+        shown = body.decode("utf-8", "replace")
+    return f"{line} {shortened(escaped(shown), SENT_CHARACTERS)}"
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return shortened(value, LONGEST_STRING)
+    if isinstance(value, list):
+        return [_short(item) for item in value]  # pyright: ignore[reportUnknownVariableType]  (JSON)
+    if isinstance(value, dict):
+        return {key: _short(item) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+    return value
+
+
+def plural(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    Example:
+        >>> plural(1, "request"), plural(2, "request")
+        ('1 request', '2 requests')
+    """
+    return f"{count} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,128 @@
+"""`svir probe` as a process of its own, against servers that behave and servers that do not."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from svir.cli.probe._report import Report, Verdict
+from tests.cli.probe.servers import refused, serving, text
+
+
+def probed(command, url, *args, **more) -> Report:
+    done = command("probe", url, "--json", *args, **more)
+    assert done.returncode == 0, done.stderr
+    return msgspec.json.decode(done.stdout, type=Report)
+
+
+def verdicts(report: Report) -> dict[str, Verdict]:
+    return {row.id: row.verdict for row in report.rows}
+
+
+def test_a_server_that_keeps_to_the_documents_is_all_right(command):
+    with serving() as server:
+        report = probed(command, server.url, "--only", "models,stream,usage,finish")
+    assert set(verdicts(report).values()) == {Verdict.OK}
+    assert report.requests == len(server.requests)
+    assert report.call == f"svir.Client.openai('{server.url}', model='m')"
+
+
+def test_the_report_for_a_pipe_is_plain_and_fits_80_columns(command):
+    with serving() as server:
+        done = command("probe", server.url, "--only", "models", "--only", "stream", COLUMNS="300")
+    lines = done.stdout.decode("ascii").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "  ok  done             Ends with [DONE]." in lines
+    assert lines[-1] == f"svir.Client.openai('{server.url}', model='m')"
+    assert b"svir probe: at most " in done.stderr
+    assert done.returncode == 0
+
+
+def test_help_fits_a_small_terminal(command):
+    lines = command("probe", "--help", COLUMNS="80").stdout.decode().splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert any("svir probe http" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (("http://127.0.0.1:9",), 10, b"connect"),
+        (("http://example.org",), 22, b"--allow-http"),
+        (("no-url",), 22, b"must begin with http"),
+        ((), 22, b"give its URL"),
+        (("http://127.0.0.1:9", "--local"), 22, b"not both"),
+        (("http://127.0.0.1:9", "--only", "nonsense"), 22, b"--only takes models"),
+        (("http://127.0.0.1:9", "--api-key-env", "NOT_SET"), 22, b"NOT_SET"),
+    ],
+)
+def test_what_cannot_be_probed_ends_with_the_code_of_its_kind(command, args, code, said):
+    done = command("probe", *args)
+    assert said in done.stderr
+    assert done.stdout == b""
+    assert done.returncode == code
+
+
+def test_a_server_that_wants_a_key_is_not_asked_on_and_on(command):
+    with serving(lambda line, body: refused("401 Unauthorized", "who are you?")) as server:
+        done = command("probe", server.url, "-m", "m")
+    assert done.returncode == 14
+    assert b"--api-key-env" in done.stderr
+    assert len(server.requests) <= 4
+
+
+def test_a_model_must_be_named_when_there_is_a_choice(command):
+    listing = {"data": [{"id": "a"}, {"id": "b"}]}
+
+    def two(line, body):
+        return None if line.startswith("POST") else reply_json(listing)
+
+    with serving(two) as server:
+        assert b"choose with --model ID (a, b)" in command("probe", server.url).stderr
+        assert verdicts(probed(command, server.url, "-m", "b", "--only", "models")) == {
+            "models.list": Verdict.OK
+        }
+        odd = probed(command, server.url, "-m", "c", "--only", "models")
+    assert verdicts(odd) == {"models.list": Verdict.DIFFERENT}
+
+
+def reply_json(value: object) -> bytes:
+    data = json.dumps(value).encode()
+    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (
+        len(data),
+        data,
+    )
+
+
+def test_a_server_that_wants_the_newer_limit_and_no_stream_options_is_asked_so(command):
+    def newer(line, body):
+        if "max_tokens" in body or "stream_options" in body:
+            return refused(message="no such field")
+        return None
+
+    with serving(newer) as server:
+        report = probed(command, server.url, "--only", "usage,finish")
+    found = verdicts(report)
+    assert found["usage.asked"] is Verdict.UNSUPPORTED
+    assert found["finish.stop"] is Verdict.OK
+    assert "include_usage=False" in report.call
+
+
+def test_a_key_that_the_server_repeats_is_never_shown(command):
+    key = "sk-abcdefgh-0123456789"
+
+    def echo(line, body):
+        if line.startswith("GET"):
+            return None
+        if body.get("max_tokens") == 1:
+            return text("yes", finish="length")
+        return refused(message=f"denied for {key} and {key[:-4]}", param=key)
+
+    with serving(echo) as server:
+        done = command("probe", server.url, "--api-key-env", "MY_KEY", "-v", MY_KEY=key)
+    assert server.requests[0].headers["authorization"] == f"Bearer {key}"
+    assert b"denied for <key>" in done.stdout
+    assert key[:12].encode() not in done.stdout + done.stderr
