@@ -1,0 +1,56 @@
+"""The encoder and the decoder without any client of svir's, here around the standard library's http.client.
+
+    python examples/codec_only.py 127.0.0.1:8080 qwen3-27b "Why do rivers meander?"
+
+For whoever has a transport already. Neither does any input or output, and the decoder takes bytes however
+they were cut; deadlines, statuses and connections are then yours.
+"""
+
+from __future__ import annotations
+
+import http.client
+import sys
+from collections.abc import Iterator
+
+import svir
+from svir.openai.chat import Decoder, Encoder
+
+
+def answer(connection: http.client.HTTPConnection, request: svir.Request) -> Iterator[svir.Event]:
+    body = Encoder().encode(request)  # blocks of bytes; its length is exact, also with files in it
+    headers = {"content-type": "application/json", "content-length": str(len(body))}
+    connection.request("POST", "/v1/chat/completions", iter(body), headers)
+    response = connection.getresponse()
+    if response.status != http.client.OK:
+        raise http.client.HTTPException(f"the status is {response.status}")
+    decoder = Decoder()
+    try:
+        while data := response.read1(64 * 1024):
+            yield from decoder.push(data)  # raises what is wrong with the answer, a svir.Error
+    except http.client.IncompleteRead:
+        pass  # what is missing, the decoder knows better
+    yield from decoder.flush()
+    decoder.finish()  # raises unless the answer is whole
+
+
+def main(
+    server: str = "127.0.0.1:8080",
+    model: str = "qwen3-27b",
+    question: str = "Why do rivers meander?",
+) -> None:
+    connection = http.client.HTTPConnection(server, timeout=300)
+    try:
+        for event in answer(connection, svir.Request(model, messages=question)):
+            if isinstance(event, svir.TextDelta):
+                print(event.text, end="", flush=True)
+            elif isinstance(event, svir.Completed):
+                print(f"\n[{event.completion.finish}]")
+    finally:
+        connection.close()
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except (svir.Error, OSError, http.client.HTTPException) as error:
+        sys.exit(f"\n{error}")

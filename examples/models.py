@@ -1,0 +1,25 @@
+"""Lists the models that a server has, one a line.
+
+    python examples/models.py http://127.0.0.1:8080
+
+A server that lists none answers all the same: then this prints nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import svir
+
+
+def main(url: str = "http://127.0.0.1:8080") -> None:
+    with svir.Client.openai(url) as client:
+        for model in client.models():
+            print(model.id if model.name is None else f"{model.id} ({model.name})")
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except svir.Error as error:
+        sys.exit(str(error))
