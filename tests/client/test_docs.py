@@ -1,4 +1,4 @@
-"""The tables on the page about the client are complete."""
+"""The tables on the pages about clients, requests and answers are complete."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import svir
 from svir.exchange import Options
 from svir.exchange._settings import Settings
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "client.md"
-pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the page is not beside the tests")
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+pytestmark = pytest.mark.skipif(not DOCS.exists(), reason="the pages are not beside the tests")
 
 
-def rows(heading):
+def rows(page, heading):
     """The first table below a heading: its cells, with the names in the first one."""
-    section = PAGE.read_text("ascii").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    cells = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| `")]
+    section = (DOCS / page).read_text("ascii").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    table = re.search(r"(^\|.*\n)+", section, re.MULTILINE)[0]
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| `")]
     return {name: row for row in cells for name in re.findall(r"`(\w+)", row[0])}
 
 
 def test_every_option_is_in_the_table_with_its_default():
-    table = rows("Options")
+    table = rows("client.md", "Options")
     assert set(table) == {*Options.__annotations__, "layers", "backend"}
     defaults = dict(zip(Settings.__struct_fields__[1:], Settings.__struct_defaults__, strict=True))
     shared = set(table) & set(defaults) - {"limits", "headers", "query"}
@@ -35,7 +36,7 @@ def test_every_option_is_in_the_table_with_its_default():
 
 
 def test_every_field_of_a_request_is_in_the_table_with_its_default():
-    table = rows("A request")
+    table = rows("requests.md", "A request")
     empty = svir.Request()
     assert set(table) == set(empty.__struct_fields__)
     for name, row in table.items():
@@ -44,11 +45,11 @@ def test_every_field_of_a_request_is_in_the_table_with_its_default():
 
 def test_everything_that_an_answer_has_is_in_the_table():
     public = {name for name in vars(svir.Completion) if not name.startswith("_")}
-    assert set(rows("An answer")) == {*svir.Completion.__struct_fields__, *public}
+    assert set(rows("requests.md", "An answer")) == {*svir.Completion.__struct_fields__, *public}
 
 
 def test_every_method_is_in_the_table():
-    page = PAGE.read_text("ascii")
+    page = (DOCS / "client.md").read_text("ascii")
     table = set(re.findall(r"^\| `(\w+)\(", page.partition("\n## ")[0], re.MULTILINE))
     public = {name for name in vars(svir.Client) if not name.startswith("_")}
     assert table == public - {"openai", "with_options", "close"}
