@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 
-# A shell that runs the tests in the background has Ctrl-C ignored, and so would every process they start: those
-# that are to be ended by it would then run for ever.
+# A shell that runs the tests in the background has Ctrl-C ignored, and so would every process they start:
+# one that is to be ended by it would then run for ever.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
