@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import msgspec
 import pytest
 
 from svir.cli.probe._report import Report, Verdict
-from tests.cli.probe.servers import refused, serving, text
+from tests.cli.probe.servers import refused, reply_json, serving, text
 
 
 def probed(command, url, *args, **more) -> Report:
@@ -34,7 +32,7 @@ def test_the_report_for_a_pipe_is_plain_and_fits_80_columns(command):
         done = command("probe", server.url, "--only", "models", "--only", "stream", COLUMNS="300")
     lines = done.stdout.decode("ascii").splitlines()
     assert max(map(len, lines)) <= 80
-    assert "  ok  done             Ends with [DONE]." in lines
+    assert "  ok  done          Ends with [DONE]." in lines
     assert lines[-1] == f"svir.Client.openai('{server.url}', model='m')"
     assert b"svir probe: at most " in done.stderr
     assert done.returncode == 0
@@ -67,7 +65,8 @@ def test_what_cannot_be_probed_ends_with_the_code_of_its_kind(command, args, cod
 
 
 def test_a_server_that_wants_a_key_is_not_asked_on_and_on(command):
-    with serving(lambda line, body: refused("401 Unauthorized", "who are you?")) as server:
+    no = refused("401 Unauthorized", "who are you?")
+    with serving(models=reply_json({}), bare=no, completion=no) as server:
         done = command("probe", server.url, "-m", "m")
     assert done.returncode == 14
     assert b"--api-key-env" in done.stderr
@@ -77,10 +76,7 @@ def test_a_server_that_wants_a_key_is_not_asked_on_and_on(command):
 def test_a_model_must_be_named_when_there_is_a_choice(command):
     listing = {"data": [{"id": "a"}, {"id": "b"}]}
 
-    def two(line, body):
-        return None if line.startswith("POST") else reply_json(listing)
-
-    with serving(two) as server:
+    with serving(models=reply_json(listing)) as server:
         assert b"choose with --model ID (a, b)" in command("probe", server.url).stderr
         assert verdicts(probed(command, server.url, "-m", "b", "--only", "models")) == {
             "models.list": Verdict.OK
@@ -89,21 +85,8 @@ def test_a_model_must_be_named_when_there_is_a_choice(command):
     assert verdicts(odd) == {"models.list": Verdict.DIFFERENT}
 
 
-def reply_json(value: object) -> bytes:
-    data = json.dumps(value).encode()
-    return b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%s" % (
-        len(data),
-        data,
-    )
-
-
 def test_a_server_that_wants_the_newer_limit_and_no_stream_options_is_asked_so(command):
-    def newer(line, body):
-        if "max_tokens" in body or "stream_options" in body:
-            return refused(message="no such field")
-        return None
-
-    with serving(newer) as server:
+    with serving(bare=refused(message="no"), plain=refused(message="no")) as server:
         report = probed(command, server.url, "--only", "usage,finish")
     found = verdicts(report)
     assert found["usage.asked"] is Verdict.UNSUPPORTED
@@ -114,14 +97,8 @@ def test_a_server_that_wants_the_newer_limit_and_no_stream_options_is_asked_so(c
 def test_a_key_that_the_server_repeats_is_never_shown(command):
     key = "sk-abcdefgh-0123456789"
 
-    def echo(line, body):
-        if line.startswith("GET"):
-            return None
-        if body.get("max_tokens") == 1:
-            return text("yes", finish="length")
-        return refused(message=f"denied for {key} and {key[:-4]}", param=key)
-
-    with serving(echo) as server:
+    said = refused(message=f"denied for {key} and {key[:-4]}", param=key)
+    with serving(plain=said, lean=said, auto=said, image=text(key)) as server:
         done = command("probe", server.url, "--api-key-env", "MY_KEY", "-v", MY_KEY=key)
     assert server.requests[0].headers["authorization"] == f"Bearer {key}"
     assert b"denied for <key>" in done.stdout

@@ -89,6 +89,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """Whether a deadline ended it."""
         return isinstance(self.error, RequestTimeoutError)
 
+    @property
+    def keyed(self) -> bool:
+        """Whether the user gave a key."""
+        return self.key != NO_KEY
+
     @cached_property
     def content_type(self) -> str:
         """The media type alone, in lower case."""
@@ -130,6 +135,8 @@ class Asker:
         self.end = clock() + seconds
         self.sent = 0
         """How many requests were begun."""
+        self.changed = threading.Condition()
+        """Whatever happens to an answer is told here, so that several can be waited for at once."""
 
     @property
     def left(self) -> float:
@@ -148,6 +155,11 @@ class Asker:
         body = None if asked.body is None else Body([asked.body])
         request = self.settings.http_request(asked.method, asked.path, key, body)
         return Pending(self, asked, request, max(0.0, min(seconds, self.left)))
+
+    def until(self, enough: Callable[[], bool], seconds: float) -> bool:
+        """Waits until something can be said of the answers that come, at most so long; whether it can."""
+        with self.changed:
+            return self.changed.wait_for(enough, max(0.0, min(seconds, self.left)))
 
     def ask(self, asked: Asked, seconds: float) -> Answer:
         """Sends a request, and waits for all of the answer."""
@@ -173,7 +185,7 @@ class Pending:
         self._stopped: Literal["", "size", "left"] = ""
         self._seconds = seconds
         self._finished = threading.Event()
-        self._changed = threading.Condition()
+        self._changed = asker.changed
         run = threading.Thread(target=self._run, args=(asker.backend, request), daemon=True)
         run.start()
 
@@ -187,11 +199,6 @@ class Pending:
         """What has come of the body."""
         with self._changed:
             return b"".join(self._pieces)
-
-    def until(self, enough: Callable[[Pending], bool], seconds: float) -> bool:
-        """Waits until something can be said of what has come, or for so many seconds; whether it can."""
-        with self._changed:
-            return self._changed.wait_for(lambda: enough(self), max(0.0, seconds))
 
     def wait(self, seconds: float | None = None) -> Answer:
         """The answer at its end, or after so many seconds, or at its deadline."""
@@ -215,7 +222,7 @@ class Pending:
             status, headers = self._head or (None, Headers())
             error = self._error
             if late and error is None:
-                error = RequestTimeoutError(f"no answer within {self._seconds:.3g} s (timeout)")
+                error = self._late()
             return Answer(
                 asked=self._asked,
                 target=self._target,
@@ -229,6 +236,11 @@ class Pending:
                 key=self._key,
             )
 
+    def _late(self) -> RequestTimeoutError:
+        """What is said of an answer that takes too long, whichever wait noticed."""
+        what = "no answer" if self._head is None else "no end of the answer"
+        return RequestTimeoutError(f"{what} within {self._seconds:.3g} s")
+
     # In the thread
 
     def _run(self, backend: Backend, request: HttpRequest) -> None:
@@ -241,6 +253,9 @@ class Pending:
                 self._read(response)
             finally:
                 response.close()
+        except RequestTimeoutError:
+            with self._changed:
+                self._error = self._late()
         except Error as error:
             with self._changed:
                 self._error = error

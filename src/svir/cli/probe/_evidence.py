@@ -5,21 +5,47 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from svir.cli.probe._reading import Reading
+from svir.cli.probe._reading import Reading, as_json, as_list, as_object
 from svir.cli.probe._svir import Outcome, outcome, outcome_of_listing
 
 if TYPE_CHECKING:
     from svir import Mode
     from svir.cli.probe._ask import Answer
+    from svir.cli.probe._departure import Departure
     from svir.errors import Error
 
-__all__ = ["Evidence", "Heard"]
+__all__ = ["Dialect", "Evidence", "Heard", "effort_step"]
 
 USUAL_PATH, OTHER_PATH = "/v1/chat/completions", "/chat/completions"
 MODELS_PATH = "/v1/models"
+WEATHER = "get_weather"
+"""The tool that is offered."""
+PROPERTIES = {"qx_river": {"type": "string"}, "qx_length_km": {"type": "integer"}}
+"""What an answer to a schema has: names that no model comes upon by itself."""
+STOP = "e"
+"""Where an answer is to stop: a letter that English cannot do without for long."""
+WORD = "PINEAPPLE"
+"""What the system prompt asks for."""
+BOGUS = "svir-no-such-effort"
 MAX_TOKENS, COMPLETION_TOKENS = "max_tokens", "max_completion_tokens"
+OTHER_PATH_OPTION = f"path={OTHER_PATH!r}"
+COMPLETION_TOKENS_OPTION = f"max_tokens_field={COMPLETION_TOKENS!r}"
+NO_USAGE_OPTION = "include_usage=False"
 REJECTIONS = frozenset({400, 422})
 NOT_THERE = frozenset({404, 405})
+
+
+CONTEXT_KEYS = ("n_ctx", "max_model_len", "loaded_context_length", "context_length", "context_window")
+"""What listings call the length of a model's context, in tokens."""
+LONGEST_CONTEXT = 64 * 1024
+"""Tokens; a longer context is not overflowed."""
+UNKNOWN_CONTEXT = 8 * 1024
+"""Tokens of the prompt that is sent when nobody says how long the context is."""
+
+
+def effort_step(word: str) -> str:
+    """The name of the step that tries a word for the effort."""
+    return f"effort_{word}"
 
 
 class Heard:
@@ -31,7 +57,7 @@ class Heard:
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
-        self.reading = Reading(answer)
+        self.reading = Reading(answer.body)
 
     @cached_property
     def strict(self) -> Outcome:
@@ -80,9 +106,19 @@ class Heard:
 class Dialect(NamedTuple):
     """How this server is asked, as far as it is known."""
 
-    path: str
-    max_tokens_field: str
-    usage: bool
+    path: str = USUAL_PATH
+    max_tokens_field: str = MAX_TOKENS
+    usage: bool = True
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What a client is told, so that it asks in this way."""
+        wanted = (
+            (OTHER_PATH_OPTION, self.path != USUAL_PATH),
+            (COMPLETION_TOKENS_OPTION, self.max_tokens_field != MAX_TOKENS),
+            (NO_USAGE_OPTION, not self.usage),
+        )
+        return tuple(option for option, is_wanted in wanted if is_wanted)
 
 
 class Evidence:
@@ -91,6 +127,9 @@ class Evidence:
     def __init__(self, model: str = "") -> None:
         self.model = model
         self.heard: dict[str, Heard] = {}
+        self.departure: Departure | None = None
+        self.unreached: tuple[str, ...] = ()
+        """The steps that there was no time for."""
 
     def add(self, name: str, answer: Answer) -> None:
         """Takes in the answer to a step."""
@@ -121,6 +160,12 @@ class Evidence:
         return next((heard for heard in tried if heard.streamed), tried[0] if tried else None)
 
     @property
+    def timed(self) -> Heard | None:
+        """The answer whose speed is told: it was asked to be of some length."""
+        tried = [self.heard[name] for name in ("lean", "plain") if name in self.heard]
+        return next((heard for heard in tried if heard.streamed), tried[0] if tried else None)
+
+    @property
     def dialect(self) -> Dialect:
         """How this server is asked."""
         path = OTHER_PATH if self.streamed("elsewhere") else USUAL_PATH
@@ -139,3 +184,24 @@ class Evidence:
         """Whether a step was answered as if nothing were at this path."""
         heard = self.heard.get(name)
         return heard is not None and heard.answer.status in NOT_THERE
+
+    @property
+    def context(self) -> int | None:
+        """Tokens of the model's context, where the listing says it."""
+        listing = self.heard.get("models")
+        if listing is None:
+            return None
+        entries = [as_object(entry) for entry in as_list(as_object(as_json(listing.answer.body)).get("data"))]
+        for entry in entries:
+            if entry.get("id") == self.model:
+                told = {**as_object(entry.get("meta")), **entry}
+                return next((told[key] for key in CONTEXT_KEYS if type(told.get(key)) is int), None)
+        return None
+
+    @property
+    def overflow_letters(self) -> int | None:
+        """How many letters, each a token at least, are more than the context; None when it is too long."""
+        context = self.context
+        if context is None:
+            return UNKNOWN_CONTEXT
+        return context + context // 4 if context <= LONGEST_CONTEXT else None

@@ -11,6 +11,7 @@ from svir.cli.probe._evidence import Evidence
 from svir.cli.probe._questions import row
 from svir.cli.probe._report import Report
 from svir.cli.probe._speed import speed_of
+from svir.cli.probe._steps import BASICS
 from svir.cli.probe._text import quoted
 from svir.errors import AuthenticationError, ConfigError, Error
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Named", "probe"]
 
-GATE = ("bare", "elsewhere", "completion")
 LEAST_SECONDS = 0.2
 """With less time than this left, nothing more is asked."""
 
@@ -50,20 +50,19 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
     """
     started, begun = datetime.now(UTC), asker.clock()
     evidence = Evidence(named.model)
-    for step in plan.steps:
+    for number, step in enumerate(plan.steps):
         progress(step.name)
         if asker.left < LEAST_SECONDS:
-            continue
-        asked = step.build(evidence)
-        if asked is None:
-            continue
-        evidence.add(step.name, asker.ask(asked, step.seconds))
+            evidence.unreached = tuple(step.name for step in plan.steps[number:])
+            break
+        step.take(step, asker, evidence)
         if step.name == "models":
             _require_connection(evidence.heard["models"].answer)
             evidence.model = named.model or _only_model(evidence)
-        elif step.name == GATE[-1]:
+        elif step.name == BASICS[-1]:
             _require_admission(evidence)
     rows = tuple(row(question, evidence) for question in plan.questions)
+    follow = [*evidence.dialect.options, *(option for one in rows for option in one.options)]
     answers = [heard.answer for heard in evidence.heard.values()]
     server = next((name for answer in answers if (name := answer.headers.get("server"))), "")
     base = asker.settings.base
@@ -79,7 +78,9 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
         requests=asker.sent,
         rows=rows,
         speed=speed_of(evidence),
-        call=call_for(url, evidence.model, rows, api_key_env=named.api_key_env, allow_http=named.allow_http),
+        call=call_for(
+            url, evidence.model, follow, api_key_env=named.api_key_env, allow_http=named.allow_http
+        ),
     )
 
 
@@ -91,7 +92,7 @@ def _require_connection(answer: Answer) -> None:
 
 def _require_admission(evidence: Evidence) -> None:
     """Raises when everything so far was refused for want of a key: so would be all the rest."""
-    errors = [heard.lenient.error for name in GATE if (heard := evidence.get(name)) is not None]
+    errors = [heard.lenient.error for name in BASICS if (heard := evidence.get(name)) is not None]
     if errors and all(isinstance(error, AuthenticationError) for error in errors):
         error: Error | None = errors[0]
         if error is not None:

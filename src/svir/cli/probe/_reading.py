@@ -15,8 +15,6 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from svir.cli.probe._ask import Answer
-
 __all__ = ["Call", "Chunk", "Reading", "Usage", "as_json", "as_list", "as_object"]
 
 REASONING_KEYS = ("reasoning_content", "reasoning")
@@ -108,16 +106,16 @@ class Reading:
     """The events of an answer.
 
     Args:
-        answer: The answer.
+        body: The answer's body.
     """
 
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
+    def __init__(self, body: bytes) -> None:
+        self.body = body
 
     @cached_property
     def chunks(self) -> tuple[Chunk, ...]:
         """The events that have data."""
-        return tuple(_chunks(self.answer.body))
+        return tuple(_chunks(self.body))
 
     @cached_property
     def objects(self) -> tuple[Chunk, ...]:

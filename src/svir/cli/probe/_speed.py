@@ -13,8 +13,8 @@ __all__ = ["speed_of"]
 
 
 def speed_of(evidence: Evidence) -> Speed:
-    """The speed of the longest plain answer."""
-    heard = evidence.talk
+    """The speed of a plain answer of some length."""
+    heard = evidence.timed
     if heard is None or not heard.streamed:
         return Speed()
     answer, reading = heard.answer, heard.reading

@@ -1,107 +1,84 @@
-"""The requests, in the order in which they are sent.
-
-1. A request is written by svir's own encoder: what is asked is what svir would ask.
-2. A step sees what came before it. So a later one is sent as this server wants it, and one that the answers
-   so far make needless is not sent at all.
-3. The first few find out how the server is asked; every later one adds one thing to what it is known to take.
-"""
+"""The requests in their order, and what each of them may cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-import msgspec
-
-from svir.cli.probe._ask import Asked
-from svir.cli.probe._evidence import COMPLETION_TOKENS, MAX_TOKENS, OTHER_PATH
-from svir.openai.chat import Encoder
-from svir.types import Request
+from svir.cli.probe import _requests
+from svir.cli.probe._evidence import BOGUS, effort_step
+from svir.cli.probe._leaving import leave
+from svir.types import Effort
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from svir.cli.probe._ask import Asker
     from svir.cli.probe._evidence import Evidence
+    from svir.cli.probe._requests import Build
 
 __all__ = ["BASICS", "STEPS", "Step"]
 
-SAY_YES = Request(messages="Say yes.")
-TALK = Request(messages="Describe the sea in about fifty words.")
+Take = Callable[["Step", "Asker", "Evidence"], None]
 
 
 class Step(NamedTuple):
-    """One request.
+    """One request, or a few that belong together.
 
     Attributes:
         name: What its answer is known by.
-        build: The request, or None when it is not to be sent.
-        tokens: Most tokens of an answer it may ask for.
-        seconds: How long its answer may take.
+        take: Takes it: sends what is to be sent, and adds to the evidence.
+        tokens: Most tokens of answers it may ask for.
+        seconds: How long each of its answers may take.
         requests: Most requests that are sent for it.
     """
 
     name: str
-    build: Callable[[Evidence], Asked | None]
+    take: Take
     tokens: int = 1
     seconds: float = 30.0
     requests: int = 1
 
 
-def chat(
-    evidence: Evidence,
-    request: Request,
-    tokens: int = 1,
-    *,
-    usage: bool = False,
-    max_tokens_field: str | None = None,
-) -> Asked:
-    """A request for an answer of at most so many tokens, in the way this server is asked."""
-    dialect = evidence.dialect
-    encoder = Encoder(
-        include_usage=usage and dialect.usage, max_tokens_field=max_tokens_field or dialect.max_tokens_field
-    )
-    request = request.replace(model=evidence.model, max_tokens=tokens)
-    return Asked(path=dialect.path, body=bytes(encoder.encode(request)), tokens=tokens)
+def asking(build: Build) -> Take:
+    """Sends one request, if it is to be sent."""
+
+    def take(step: Step, asker: Asker, evidence: Evidence) -> None:
+        asked = build(evidence)
+        if asked is not None:
+            evidence.add(step.name, asker.ask(asked, step.seconds))
+
+    return take
 
 
-def models(_: Evidence) -> Asked:
-    """The listing."""
-    return Asked(method="GET", path="/v1/models")
-
-
-def bare(evidence: Evidence) -> Asked:
-    """The least that can be asked."""
-    return chat(evidence, SAY_YES, max_tokens_field=MAX_TOKENS)
-
-
-def elsewhere(evidence: Evidence) -> Asked | None:
-    """The same at the path without /v1, when nothing is at the usual one."""
-    if not evidence.not_there("bare"):
-        return None
-    return msgspec.structs.replace(bare(evidence), path=OTHER_PATH)
-
-
-def completion(evidence: Evidence) -> Asked:
-    """The least, with the limit's newer name."""
-    return chat(evidence, SAY_YES, max_tokens_field=COMPLETION_TOKENS)
-
-
-def plain(evidence: Evidence) -> Asked:
-    """An answer of some length, with token counts."""
-    return chat(evidence, TALK, 128, usage=True)
-
-
-def lean(evidence: Evidence) -> Asked | None:
-    """The same without ``stream_options``, when that was rejected."""
-    return chat(evidence, TALK, 128) if evidence.rejected("plain") else None
+def leaving(step: Step, asker: Asker, evidence: Evidence) -> None:
+    """Leaves an answer while it comes."""
+    evidence.departure = leave(asker, evidence, step.seconds)
 
 
 STEPS = (
-    Step("models", models, tokens=0),
-    Step("bare", bare, seconds=60.0),
-    Step("elsewhere", elsewhere, seconds=60.0),
-    Step("completion", completion),
-    Step("plain", plain, tokens=128),
-    Step("lean", lean, tokens=128),
+    Step("models", asking(_requests.models), tokens=0),
+    Step("bare", asking(_requests.bare), seconds=60.0),
+    Step("elsewhere", asking(_requests.elsewhere), seconds=60.0),
+    Step("completion", asking(_requests.completion)),
+    Step("plain", asking(_requests.plain), tokens=_requests.TALK_TOKENS),
+    Step("lean", asking(_requests.lean), tokens=_requests.TALK_TOKENS),
+    Step("result", asking(_requests.result), tokens=_requests.SHORT_TOKENS),
+    Step("auto", asking(_requests.auto), tokens=_requests.CALL_TOKENS, seconds=60.0),
+    Step("required", asking(_requests.required), tokens=_requests.CALL_TOKENS, seconds=60.0),
+    Step("named", asking(_requests.named), tokens=_requests.CALL_TOKENS, seconds=60.0),
+    Step("system", asking(_requests.system), tokens=_requests.SHORT_TOKENS),
+    *(Step(effort_step(word), asking(_requests.effort(word))) for word in (*Effort, BOGUS)),
+    Step("json", asking(_requests.as_json), tokens=_requests.JSON_TOKENS, seconds=60.0),
+    Step("schema", asking(_requests.as_schema), tokens=_requests.JSON_TOKENS, seconds=60.0),
+    Step("strict", asking(_requests.as_strict), tokens=_requests.JSON_TOKENS, seconds=60.0),
+    Step("image", asking(_requests.image), tokens=_requests.SHORT_TOKENS),
+    Step("stop", asking(_requests.stop), tokens=_requests.SHORT_TOKENS),
+    Step("logprobs", asking(_requests.logprobs), tokens=2),
+    Step("unknown", asking(_requests.unknown)),
+    Step("unknown_model", asking(_requests.unknown_model)),
+    Step("bad_json", asking(_requests.bad_json), tokens=0),
+    Step("wrong_key", asking(_requests.wrong_key)),
+    Step("leaving", leaving, tokens=_requests.LONG_TOKENS + 2, requests=14),
+    Step("overflow", asking(_requests.overflow), seconds=20.0),
 )
-BASICS = frozenset({"bare", "elsewhere", "completion"})
+BASICS = ("bare", "elsewhere", "completion")
 """Asked whatever is asked: how the server wants to be asked, and whether it answers at all."""

@@ -29,7 +29,7 @@ MARKS = {
     Verdict.UNCLEAR: ("? ", "cyan"),
     Verdict.SKIPPED: ("- ", "dim"),
 }
-NAME_WIDTH = 16
+NAME_WIDTH = 13
 INDENT = 2 + 2 + 2 + NAME_WIDTH + 1
 WIDEST = 100
 
@@ -52,13 +52,15 @@ def _lines(report: Report, width: int, *, verbose: bool) -> Iterator[Text]:
     yield Text(
         f"{report.url}  {report.model}" + (f"  ({report.server})" if report.server else ""), Style(bold=True)
     )
+    sent_before = ""
     for group, rows in groupby(report.rows, key=lambda row: row.id.partition(".")[0]):
         yield Text("")
         yield Text(group, Style(bold=True))
         for row in rows:
             yield from _row(row, width)
             if verbose:
-                yield from _details(row, width)
+                yield from _details(row, width, sent_before)
+                sent_before = row.sent or sent_before
     yield Text("")
     yield from _summary(report)
     yield Text("")
@@ -75,12 +77,15 @@ def _row(row: Row, width: int) -> Iterator[Text]:
         yield Text(f"{'':{INDENT}}{line}")
 
 
-def _details(row: Row, width: int) -> Iterator[Text]:
+def _details(row: Row, width: int, sent_before: str) -> Iterator[Text]:
+    """What is behind a row; a request that was just shown is not shown again."""
+    same = row.strict == row.lenient
     for name, text in (
-        ("sent", row.sent),
+        ("sent", "the same" if row.sent and row.sent == sent_before else row.sent),
         ("shown", row.shown),
-        ("strict", row.strict),
-        ("lenient", row.lenient),
+        ("svir", row.strict if same else ""),
+        ("strict", "" if same else row.strict),
+        ("lenient", "" if same else row.lenient),
         ("options", ", ".join(row.options)),
         ("advice", row.advice),
     ):

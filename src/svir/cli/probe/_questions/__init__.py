@@ -6,7 +6,21 @@ asked of any recorded answer.
 
 from __future__ import annotations
 
-from svir.cli.probe._questions import _finish, _models, _stream, _usage
+from svir.cli.probe._questions import (
+    _errors,
+    _fields,
+    _finish,
+    _format,
+    _images,
+    _leaving,
+    _models,
+    _reasoning,
+    _roles,
+    _speed,
+    _stream,
+    _tools,
+    _usage,
+)
 from svir.cli.probe._questions._finding import Finding, Question, row
 
 __all__ = ["GROUPS", "QUESTIONS", "Finding", "Question", "row"]
@@ -16,6 +30,15 @@ QUESTIONS: tuple[Question, ...] = (
     *_stream.QUESTIONS,
     *_usage.QUESTIONS,
     *_finish.QUESTIONS,
+    *_tools.QUESTIONS,
+    *_reasoning.QUESTIONS,
+    *_format.QUESTIONS,
+    *_images.QUESTIONS,
+    *_roles.QUESTIONS,
+    *_fields.QUESTIONS,
+    *_errors.QUESTIONS,
+    *_leaving.QUESTIONS,
+    *_speed.QUESTIONS,
 )
 """Every question, in the order of the report."""
 

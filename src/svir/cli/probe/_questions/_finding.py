@@ -28,6 +28,8 @@ __all__ = [
     "obstacle",
     "of_stream",
     "row",
+    "tail_of",
+    "text_of",
     "words",
 ]
 
@@ -89,6 +91,8 @@ class Question(NamedTuple):
 def row(question: Question, evidence: Evidence) -> Row:
     """The row of a question."""
     found = question.judge(evidence)
+    if found.verdict is Verdict.SKIPPED and not set(question.needs).isdisjoint(evidence.unreached):
+        found = nothing("Not reached: the time was used up.")
     heard = found.heard
     sent = strict = lenient = ""
     if heard is not None:
@@ -117,6 +121,17 @@ def nothing(why: str = "Not asked.") -> Finding:
 def bytes_of(heard: Heard, data: bytes) -> str:
     """Bytes of an answer, as they are shown."""
     return heard.answer.quote(data.strip(), SHOWN_BYTES)
+
+
+def text_of(heard: Heard) -> str:
+    """An answer's text, as it is shown."""
+    return heard.answer.quote(heard.reading.text, 200)
+
+
+def tail_of(heard: Heard) -> str:
+    """An answer's last events, as they are shown."""
+    last = [chunk.raw.strip() for chunk in heard.reading.chunks[-3:]]
+    return heard.answer.quote(b"\n\n".join(last), SHOWN_BYTES) if last else ""
 
 
 def head_of(heard: Heard) -> str:

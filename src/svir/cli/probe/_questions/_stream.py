@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svir.cli.probe._questions._finding import Finding, Question, bytes_of, head_of, of_stream
+from svir.cli.probe._evidence import OTHER_PATH, OTHER_PATH_OPTION, USUAL_PATH
+from svir.cli.probe._questions._finding import (
+    Finding,
+    Question,
+    bytes_of,
+    head_of,
+    nothing,
+    obstacle,
+    of_stream,
+    tail_of,
+    words,
+)
 from svir.cli.probe._report import Verdict
 from svir.cli.probe._text import plural
 
@@ -14,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS"]
 
 TALK = ("plain", "lean")
-DELTA_KEYS = frozenset(
-    {"role", "content", "refusal", "tool_calls", "function_call", "reasoning_content", "reasoning"}
-)
-"""What a delta may hold by the API's documents, and the two keys that everybody knows for reasoning."""
+DELTA_KEYS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_content", "reasoning"})
+"""What svir reads of a delta."""
+MAY_BE_NULL = DELTA_KEYS | {"function_call"}
+"""What the API's documents have, with the two keys that everybody knows for reasoning."""
 KNOWN_LINES = (b"data:", b"id:", b"retry:", b"event: message", b":")
 
 
@@ -29,6 +40,22 @@ def talk(evidence: Evidence) -> Heard | None:
 def content_type(heard: Heard) -> Finding:
     """The answer's media type."""
     return Finding(Verdict.OK, "Streams as text/event-stream.", heard, head_of(heard))
+
+
+def path(evidence: Evidence) -> Finding:
+    """Where it answers."""
+    usual, other = evidence.get("bare"), evidence.get("elsewhere")
+    if usual is None:
+        return nothing()
+    if other is not None and other.streamed:
+        told = f"Answers at {OTHER_PATH}, and not at {USUAL_PATH}."
+        return Finding(Verdict.DIFFERENT, told, other, head_of(usual), (OTHER_PATH_OPTION,))
+    if usual.answer.status in {404, 405} and not evidence.streamed("completion"):
+        told = f"There may be nothing at {USUAL_PATH}: {words(usual)}."
+        return Finding(Verdict.UNCLEAR, told, usual, head_of(usual), advice="Check the URL and the model.")
+    if usual.answer.status is None:
+        return obstacle(evidence, usual) or nothing()
+    return Finding(Verdict.OK, f"Answers at {USUAL_PATH}.", usual)
 
 
 def framing(heard: Heard) -> Finding:
@@ -94,7 +121,7 @@ def keys(heard: Heard) -> Finding:
             if key not in DELTA_KEYS and value is not None:
                 told = f"Deltas have a key that svir does not know: {heard.answer.quote(key, 40)}."
                 return Finding(Verdict.BROKEN, told, heard, bytes_of(heard, chunk.raw))
-            if key not in DELTA_KEYS:
+            if key not in MAY_BE_NULL:
                 nulls.add(heard.answer.quote(key, 40))
     if nulls:
         return Finding(
@@ -127,7 +154,7 @@ def empty_choices(heard: Heard) -> Finding:
 def done(heard: Heard) -> Finding:
     """The end marker."""
     answer, reading = heard.answer, heard.reading
-    shown = bytes_of(heard, answer.body[-200:])
+    shown = tail_of(heard)
     if reading.done:
         return Finding(Verdict.OK, "Ends with [DONE].", heard, shown)
     if answer.stopped or answer.late:
@@ -170,6 +197,7 @@ def _all(heard: list[Heard]) -> str:
 
 
 QUESTIONS = (
+    Question("stream.path", "Where does it answer?", ("bare", "elsewhere", "completion"), path),
     Question("stream.content_type", "Does it stream?", TALK, of_stream(talk, content_type)),
     Question("stream.framing", "What is in the stream beside data?", TALK, of_stream(talk, framing)),
     Question("stream.first", "What does the first chunk bring?", TALK, of_stream(talk, first)),

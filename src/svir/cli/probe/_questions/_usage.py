@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from svir.cli.probe._questions._finding import Finding, Question, bytes_of, head_of, of_stream, words
+from svir.cli.probe._evidence import NO_USAGE_OPTION
+from svir.cli.probe._questions._finding import Finding, Question, bytes_of, head_of, of_stream, tail_of, words
 from svir.cli.probe._report import Verdict
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def asked(evidence: Evidence) -> Finding:
     heard = evidence.get("plain")
     if heard is not None and evidence.streamed("lean"):
         found = f"Refuses stream_options: {words(heard)}."
-        return Finding(Verdict.UNSUPPORTED, found, heard, head_of(heard), ("include_usage=False",))
+        return Finding(Verdict.UNSUPPORTED, found, heard, head_of(heard), (NO_USAGE_OPTION,))
     return of_stream(lambda _: heard, counts)(evidence)
 
 
@@ -36,7 +37,7 @@ def counts(heard: Heard) -> Finding:
             Verdict.UNSUPPORTED,
             "Asked for token counts, it sends none.",
             heard,
-            bytes_of(heard, heard.answer.body[-300:]),
+            tail_of(heard),
         )
     usage = reading.usages[-1]
     shown = bytes_of(heard, usage.chunk.raw)

@@ -1,0 +1,88 @@
+"""Whether it stops working when nobody listens any more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from svir.cli.probe._evidence import Heard
+from svir.cli.probe._questions._finding import Finding, Question, nothing
+from svir.cli.probe._report import Verdict
+from svir.cli.probe._text import plural
+
+if TYPE_CHECKING:
+    from svir.cli.probe._departure import Departure
+    from svir.cli.probe._evidence import Evidence
+
+__all__ = ["QUESTIONS"]
+
+PIECES_AFTER = 40
+"""A server that is idle before it could have made so many further pieces has stopped; a longer wait proves
+nothing, since an answer may also come to its own end."""
+GOES_ON_SECONDS = 1.5
+"""A server that works on for so long has not noticed."""
+
+
+def stops(evidence: Evidence) -> Finding:
+    """Whether it stops when the client leaves."""
+    seen = evidence.departure
+    if seen is None:
+        return nothing()
+    heard = Heard(seen.long)
+    if seen.ended:
+        return Finding(Verdict.UNCLEAR, "The answer ended before it could be left.", heard)
+    return (_by_counter if seen.counter else _by_time)(seen, heard)
+
+
+def _by_counter(seen: Departure, heard: Heard) -> Finding:
+    shown = f"{seen.counter}: {seen.before} at work before, {seen.during} meanwhile"
+    shown += "".join(f", {count} after {seconds:.1f} s" for seconds, count in seen.after)
+    if seen.during <= seen.before or not seen.after:
+        told = f"{seen.counter} does not count the request, and timing was not tried."
+        return Finding(Verdict.UNCLEAR, told, heard, shown)
+    seconds, count = seen.after[-1]
+    if count > seen.before:
+        return _goes_on(heard, shown, seconds) if seconds >= GOES_ON_SECONDS else _no_telling(heard, shown)
+    return _stopped(seen, heard, shown, seconds)
+
+
+def _by_time(seen: Departure, heard: Heard) -> Finding:
+    if seen.alone is None or seen.held_up is None:
+        return Finding(Verdict.UNCLEAR, "A short request beside it was not answered.", heard)
+    shown = f"one token alone: {seen.alone:.2f} s"
+    if not seen.held_up:
+        told = "Answers several requests at once and shows no count of them: no telling."
+        return Finding(Verdict.UNCLEAR, told, heard, shown)
+    if seen.answered is None:
+        shown += f"; behind the answer that was left: none within {seen.waited:.1f} s"
+        late = seen.waited >= seen.alone + GOES_ON_SECONDS
+        return _goes_on(heard, shown, seen.waited) if late else _no_telling(heard, shown)
+    shown += f"; behind the answer that was left: {seen.answered:.2f} s"
+    idle_after = max(0.0, seen.answered - seen.alone)
+    if idle_after >= GOES_ON_SECONDS and idle_after > 2 * seen.alone:
+        return _goes_on(heard, shown, idle_after)
+    return _stopped(seen, heard, shown, idle_after)
+
+
+def _stopped(seen: Departure, heard: Heard, shown: str, seconds: float) -> Finding:
+    """It was idle so soon that it must have stopped; unless it is so fast that it may have been done."""
+    rate = (seen.pieces - 1) / seen.span if seen.pieces > 1 and seen.span > 0 else 0.0
+    if rate * seconds > PIECES_AFTER:
+        return _no_telling(heard, shown)
+    told = f"Stops within {max(seconds, 0.1):.1f} s, after {plural(seen.pieces, 'piece')} of a long answer."
+    return Finding(Verdict.OK, told, heard, shown)
+
+
+def _goes_on(heard: Heard, shown: str, seconds: float) -> Finding:
+    told = f"Goes on for {seconds:.1f} s or more: nobody hears it, and somebody may pay."
+    return Finding(
+        Verdict.DIFFERENT, told, heard, shown, advice="Ask for few tokens: leaving does not end the work."
+    )
+
+
+def _no_telling(heard: Heard, shown: str) -> Finding:
+    return Finding(
+        Verdict.UNCLEAR, "It was idle again soon, and may have come to the end by itself.", heard, shown
+    )
+
+
+QUESTIONS = (Question("leaving.stops", "Does it stop when the client leaves?", ("leaving",), stops),)
