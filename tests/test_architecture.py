@@ -43,7 +43,7 @@ EXCEPTIONS = {
 }
 
 THIRD_PARTY = {
-    "cli": {"rich", "typer", "click", "xllamacpp"},
+    "cli": {"rich", "typer", "click", "prompt_toolkit", "markdown_it", "xllamacpp"},
     "http": {"h11", "trio", "truststore"},
     "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
     "layers": {"opentelemetry"},

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import svir
-from svir.cli import _app_probe, _commands
+from svir.cli import _app_chat, _app_probe, _commands
 from svir.cli._connect import Server
 from svir.cli._exits import EPILOG, USAGE, finish
 from svir.cli._options import (
@@ -125,6 +125,9 @@ def ask(
         gguf=gguf,
     )
     raise typer.Exit(finish(lambda: _commands.ask(question, server), keyed=api_key_env is not None))
+
+
+app.command(epilog=_app_chat.EXAMPLE)(_app_chat.chat)
 
 
 @app.command()

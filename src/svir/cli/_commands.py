@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from svir.cli._connect import Server
+    from svir.cli._output import Shows
     from svir.cli._question import Question
 
 __all__ = ["ask", "list_models", "run_local"]
@@ -23,7 +24,7 @@ ENDS: dict[svir.FinishReason, str] = {
     svir.FinishReason.LENGTH: "The length limit cut the answer: it is not whole.",
     svir.FinishReason.CONTENT_FILTER: "The server's filter withdrew the answer: do not use what was printed.",
     svir.FinishReason.REFUSAL: "The model refused: what was printed is its refusal.",
-    svir.FinishReason.TOOL_CALLS: "The model asked for a tool, and `svir ask` has none.",
+    svir.FinishReason.TOOL_CALLS: "The model asked for a tool, and there is none here.",
 }
 
 
@@ -53,7 +54,7 @@ def ask(question: Question, server: Server) -> int:
     return 0
 
 
-def show(client: svir.Client, request: svir.Request, output: Output) -> svir.Completion:
+def show(client: svir.Client, request: svir.Request, output: Shows) -> svir.Completion:
     """Prints the events of an answer as they come."""
     with client.stream(request) as stream:
         for event in stream:

@@ -12,12 +12,12 @@ import codecs
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["Output", "harmless", "one_line", "say"]
+__all__ = ["Output", "Shows", "harmless", "one_line", "say"]
 
 # C0 but for line break and tab, DEL, and C1: all of the ways in which text drives a terminal (ECMA-48).
 CONTROLS = dict.fromkeys([*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0)])
@@ -50,6 +50,22 @@ def write(stream: TextIO, text: str) -> None:
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
     stream.flush()
+
+
+class Shows(Protocol):
+    """What shows an answer as it comes."""
+
+    def text(self, piece: str) -> None:
+        """A piece of the answer."""
+        ...
+
+    def thought(self, piece: str) -> None:
+        """A piece of the reasoning."""
+        ...
+
+    def end_text(self) -> None:
+        """Nothing more comes."""
+        ...
 
 
 class Output:
