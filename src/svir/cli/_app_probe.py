@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from svir.cli._exits import finish
+from svir.cli._exits import USAGE, finish
 from svir.cli._options import AllowHttp, KeyName, Model
+from svir.cli._output import say
 
 __all__ = ["EXAMPLE", "probe"]
 
@@ -19,6 +21,7 @@ SECONDS_HELP = f"The longest it may take; {SECONDS} when left out."
 
 
 def probe(
+    context: typer.Context,
     url: Annotated[
         # Told above the options, as PROMPT of `svir ask`.
         str | None,
@@ -41,6 +44,13 @@ def probe(
         int,
         typer.Option("--max-seconds", metavar="N", min=1, show_default=False, help=SECONDS_HELP),
     ] = SECONDS,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page, too.")
+    ] = None,
+    compare: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option("--compare", metavar="A B", help="Compare the reports of two --json files."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show what was sent and what came.")
@@ -50,6 +60,15 @@ def probe(
 
     URL is the server; or set SVIR_URL. What asking may cost is said before.
     """
+    if compare is not None:
+        alone = {"compare", "html"}
+        if any(named(context, name) for name in context.params if name not in alone):
+            say("svir: --compare reads two files and asks no server: only --html goes with it")
+            raise typer.Exit(USAGE)
+        from svir.cli.probe._compare_command import run_comparison
+
+        a, b = compare
+        raise typer.Exit(finish(lambda: run_comparison(a, b, html=html)))
     from svir.cli.probe._command import Wanted, run  # not loaded by the other commands
 
     wanted = Wanted(
@@ -63,5 +82,13 @@ def probe(
         local=local,
     )
     raise typer.Exit(
-        finish(lambda: run(wanted, as_json=as_json, verbose=verbose), keyed=api_key_env is not None)
+        finish(
+            lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), keyed=api_key_env is not None
+        )
     )
+
+
+def named(context: typer.Context, name: str) -> bool:
+    """Whether a parameter is on the command line, and not in the environment or left out."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

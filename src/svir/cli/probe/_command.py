@@ -12,8 +12,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from svir.cli._connect import start_local
+from svir.cli._new_file import NewFile
 from svir.cli._output import Output, say, write
 from svir.cli.probe._ask import Asker
+from svir.cli.probe._html import render
 from svir.cli.probe._plan import make_plan
 from svir.cli.probe._probe import Named, probe
 from svir.cli.probe._terminal import print_report
@@ -24,6 +26,7 @@ from svir.http import Http11Backend, Secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from pathlib import Path
 
     from svir.cli.probe._plan import Plan
     from svir.cli.probe._report import Report
@@ -57,19 +60,29 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     local: bool = False
 
 
-def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False) -> int:
-    """Probes a server, prints the report, and returns the exit code.
+def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False, html: Path | None = None) -> int:
+    """Probes a server, prints the report, perhaps writes it as a page, and returns the exit code.
 
     Raises:
         svir.Error: The probe could not be made.
     """
-    report = find_out(wanted)
+    with contextlib.nullcontext() if html is None else NewFile(html) as file:
+        report = find_out(wanted)
+        if file is not None:
+            file.put(render(report))
+    show(report, as_json=as_json, verbose=verbose)
+    if html is not None:
+        say(f"svir: the page is in {html}")
+    return 0
+
+
+def show(report: Report, *, as_json: bool, verbose: bool) -> None:
+    """Prints a report to standard output."""
     if as_json:
         write(sys.stdout, msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
-        return 0
+        return
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     print_report(Console(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose)
-    return 0
 
 
 def find_out(wanted: Wanted) -> Report:

@@ -29,7 +29,7 @@ def render(report: Report) -> str:
             counts(report.rows),
         ),
         element("main", overview(report), only_the_rest(), *groups(report.rows)),
-        footer(f"svir {report.svir}"),
+        footer(),
     )
 
 

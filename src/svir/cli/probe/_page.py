@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import svir
 from svir.cli.probe._markup import Html, element, joined, text
 from svir.cli.probe._report import Verdict
 
@@ -66,14 +67,15 @@ def section(title: str, *content: Html, class_: str) -> Html:
     return element("section", element("h2", title), *content, class_=class_)
 
 
-def footer(made_by: str) -> Html:
+def footer() -> Html:
     """What each sign stands for, and what made the page."""
     entries = (
         element("div", element("dt", mark(verdict)), element("dd", MEANINGS[verdict]), class_="fact")
         for verdict in Verdict
     )
     legend = element("summary", "What the signs mean"), element("dl", *entries, class_="more")
-    return element("footer", element("details", *legend, class_="legend"), element("p", made_by))
+    made = f"Made by svir {svir.__version__}. This page loads nothing and runs nothing."
+    return element("footer", element("details", *legend, class_="legend"), element("p", made))
 
 
 def about(report: Report) -> Html:
