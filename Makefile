@@ -1,6 +1,7 @@
 # make test   everything that must hold: format, lint, types, tests, conformance, on the built wheel
 # make demo   an answer of a real small model, streamed on this machine
 # make live   the tests against that model
+# make docs   the site: every page, and the reference, in build/site
 # make fuzz   a search for input that breaks a promise (SECONDS=30 for each parser)
 
 PYTHON ?= python3

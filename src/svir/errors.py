@@ -67,6 +67,7 @@ ErrorKind = Literal[
     "config",
     "answer",
 ]
+"""The word for each kind of failure, the same in every implementation of svir."""
 
 SERVER_MESSAGE_BYTES = 4096
 """D19: a server's own message is kept up to this many bytes of UTF-8."""
@@ -88,7 +89,12 @@ class _Withheld:
 
 
 class Partial(msgspec.Struct, frozen=True):
-    """What a stream delivered before it failed. Never calls: half a call is nothing to act on (D5)."""
+    """What a stream delivered before it failed. Never calls: half a call is nothing to act on (D5).
+
+    Attributes:
+        text: The pieces of the answer's text, joined.
+        reasoning: The pieces of reasoning, whatever their source, joined.
+    """
 
     text: str = ""
     reasoning: str = ""
@@ -148,6 +154,7 @@ class Error(Exception):
     """
 
     kind: ClassVar[ErrorKind]
+    """The word for this kind: what to decide by, beside the class."""
     phrase: ClassVar[str]
     """What this kind means, in a few words; opens ``str(error)``."""
     transient: ClassVar[bool] = False

@@ -59,7 +59,26 @@ class Options(TypedDict, total=False):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a client that the exchange needs; holds no connection."""
+    """Everything about a client that the exchange needs; holds no connection.
+
+    Attributes:
+        base: The server's address, taken apart.
+        path: The path of requests below it, in place of the wire API's.
+        query: The query of every request.
+        model: The model of requests that name none.
+        key: Gives the key for a request.
+        key_header: The header that the key is sent in.
+        headers: The caller's headers for every request.
+        include_usage: Whether token counts are asked for.
+        max_tokens_field: The wire's name for the limit on tokens.
+        mode: How strictly answers are read.
+        limits: What one answer may cost.
+        think: Whether ``<think>`` is split out of the text.
+        context_tokens: The context's size, or None.
+        connect_timeout: Seconds to connect; None: no limit.
+        idle_timeout: Seconds of silence; None: no limit.
+        timeout: Seconds for a whole call; None: no limit.
+    """
 
     base: Base
     path: str | None = None

@@ -78,3 +78,4 @@ class Run(msgspec.Struct, frozen=True):
 
 Step = Send | Read | Close | Sleep | Call | Run
 Steps: TypeAlias = Generator[Step, Any, T]
+"""What is to be done outside, a step after the other, and in the end a ``T``; outcomes are sent in."""

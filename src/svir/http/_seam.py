@@ -83,7 +83,7 @@ class Headers:
         self._fields = tuple((name.lower(), value) for name, value in fields)
 
     def get(self, name: str) -> str | None:
-        """The value of a field, several of the same name joined by ``, ``; None when there is none."""
+        """The value of a field, or None; several of the same name are joined by a comma and a blank."""
         wanted = name.lower()
         values = [value for have, value in self._fields if have == wanted]
         return ", ".join(values) if values else None
@@ -111,7 +111,13 @@ class Headers:
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a server lives: scheme (``http`` or ``https``), host (IPv6 without brackets) and port."""
+    """Where a server lives.
+
+    Attributes:
+        scheme: ``http`` or ``https``.
+        host: A name or an address; IPv6 without brackets.
+        port: The port.
+    """
 
     scheme: str
     host: str

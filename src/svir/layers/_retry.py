@@ -61,6 +61,14 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
 
     Make one with ``Retry.connect`` or ``Retry.transient``, then perhaps ``.backoff(...)``.
 
+    Attributes:
+        retries: Tries beyond the first.
+        unsent_only: Whether only what was never sent is tried again.
+        start: Seconds of the first pause; it doubles with each try.
+        jitter: Whether a random part of the pause is waited instead.
+        random: Gives numbers from 0 up to 1; ``random.random`` when None.
+        on_retry: Called with ``RetryDetails`` before each pause.
+
     Example:
         >>> import svir
         >>> from svir.layers import Retry

@@ -27,6 +27,10 @@ class Timeout(msgspec.Struct, frozen=True):
     Make one with ``Timeout.first_token``, ``Timeout.idle`` or ``Timeout.total``. What a stream delivered
     before it ran out of time is in the error's ``partial``.
 
+    Attributes:
+        limit: What must come in time.
+        seconds: How long it may take.
+
     Example:
         >>> import svir
         >>> from svir.layers import Timeout

@@ -34,7 +34,8 @@ class Received(msgspec.Struct, frozen=True):
         method: ``POST`` or ``GET``.
         path: The path, without a query.
         query: The query, without its ``?``.
-        headers: The header fields, names in lower case; several of one name are joined by ``, ``.
+        headers: The header fields, names in lower case; several of one name are joined by a
+            comma and a blank.
         content: The body's bytes.
     """
 
@@ -207,7 +208,8 @@ class Scripted:
         """Answers the next request; see ``Reply`` for what can be said.
 
         Returns:
-            The reply, to add what goes wrong: ``server.reply(text="Hello there").cut(after=1)``.
+            The reply, to which can be added what goes wrong, for example
+            ``server.reply(text="Hello there").cut(after=1)``.
         """
         reply = Reply(**fields)
         self.script.add(reply)

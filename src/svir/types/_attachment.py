@@ -30,7 +30,11 @@ MEDIA_TYPES = {
 
 
 class PathSource(Value, frozen=True):
-    """A file, read block by block while the body is sent."""
+    """A file, read block by block while the body is sent.
+
+    Attributes:
+        path: The file's path, as text.
+    """
 
     path: str
 
@@ -44,7 +48,11 @@ class PathSource(Value, frozen=True):
 
 
 class BytesSource(Value, frozen=True):
-    """Bytes in memory."""
+    """Bytes in memory.
+
+    Attributes:
+        data: The bytes; other kinds of buffers are copied.
+    """
 
     data: bytes
 
@@ -58,7 +66,11 @@ class BytesSource(Value, frozen=True):
 
 
 class UrlSource(Value, frozen=True):
-    """An address the *server* fetches. svir never does. It may carry a token, so ``repr`` withholds it."""
+    """An address the *server* fetches. svir never does. It may carry a token, so ``repr`` withholds it.
+
+    Attributes:
+        url: The address, sent as it is.
+    """
 
     url: str
 
@@ -77,6 +89,7 @@ class UrlSource(Value, frozen=True):
 
 
 Source = PathSource | BytesSource | UrlSource
+"""Where an attachment is: in a file, in memory, or at an address that the server fetches."""
 
 
 class _ImageHead(Value, frozen=True):

@@ -43,7 +43,11 @@ class Role(StrEnum):
 
 
 class Text(Value, frozen=True):
-    """Text of a message. A plain string says the same wherever a part is taken."""
+    """Text of a message. A plain string says the same wherever a part is taken.
+
+    Args:
+        text: The text; sent as it is.
+    """
 
     text: str
 
@@ -52,7 +56,12 @@ class Text(Value, frozen=True):
 
 
 class Reasoning(Value, frozen=True):
-    """What a model thought, and how it arrived; a server expects its own field back unchanged (P5)."""
+    """What a model thought, and how it arrived; a server expects its own field back unchanged (P5).
+
+    Args:
+        source: Its key, ``reasoning_content`` or ``reasoning``; or ``think``, for tags in the text.
+        text: All of it that came this way.
+    """
 
     source: ReasoningSource
     text: str
@@ -63,7 +72,13 @@ class Reasoning(Value, frozen=True):
 
 
 class ToolCall(Value, frozen=True):
-    """A call the model asks for: the server's ID, the tool's name, and the arguments as they were sent."""
+    """A call the model asks for.
+
+    Args:
+        id: The server's ID of the call, which the result names.
+        name: The tool's name, as the model wrote it.
+        arguments: The arguments as they were sent: JSON by intention, valid only if the model made it so.
+    """
 
     id: str
     name: str
@@ -96,6 +111,11 @@ class ToolCall(Value, frozen=True):
 
 class ToolResult(Value, frozen=True):
     """The answer to a call. A failed one is marked, so that each wire API can say so as it can (D37).
+
+    Args:
+        call_id: The ID of the call that this answers.
+        content: What the tool said, for the model.
+        is_error: Whether it failed.
 
     Example:
         >>> from svir import ToolResult

@@ -52,6 +52,9 @@ class Effort(StrEnum):
 class ToolChoice(Value, frozen=True):
     """A call of one tool is required. The other choices are words: ``auto``, ``none``, ``required`` (D40).
 
+    Args:
+        name: The tool's name.
+
     Example:
         >>> from svir import Request, Tool, ToolChoice
         >>> Request("m", tools=Tool("lookup"), tool_choice=ToolChoice.tool("lookup")).tool_choice

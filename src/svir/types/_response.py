@@ -71,7 +71,12 @@ class Usage(Value, frozen=True):
 
 
 class Timing(Value, frozen=True):
-    """When the first and the last visible token came, in milliseconds from the start of the response (P7)."""
+    """When visible tokens came: text, and reasoning that is shown (P7).
+
+    Attributes:
+        first_token_ms: The first one, in milliseconds from the start of the response.
+        last_token_ms: The last one, likewise.
+    """
 
     first_token_ms: int
     last_token_ms: int
@@ -155,13 +160,22 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
 
 
 class TextDelta(Value, frozen=True, gc=False):
-    """A piece of the answer's text, for display."""
+    """A piece of the answer's text, for display.
+
+    Attributes:
+        text: The piece.
+    """
 
     text: str
 
 
 class ReasoningDelta(Value, frozen=True, gc=False):
-    """A piece of reasoning, for display, and how it arrived."""
+    """A piece of reasoning, for display, and how it arrived.
+
+    Attributes:
+        source: The key it came under, or ``think`` for tags in the text.
+        text: The piece.
+    """
 
     source: ReasoningSource
     text: str
@@ -184,7 +198,11 @@ class ToolCallDelta(Value, frozen=True, gc=False):
 
 
 class Completed(Value, frozen=True):
-    """The answer is whole; always the last event."""
+    """The answer is whole; always the last event.
+
+    Attributes:
+        completion: The answer.
+    """
 
     completion: Completion
 
@@ -194,7 +212,12 @@ Event = TextDelta | ReasoningDelta | ToolCallDelta | Completed
 
 
 class ModelInfo(Value, frozen=True):
-    """A model as the server lists it."""
+    """A model as the server lists it.
+
+    Attributes:
+        id: What a request names it by.
+        name: What the server calls it, if it has such a name.
+    """
 
     id: str
     name: str | None = None
