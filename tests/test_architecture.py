@@ -43,7 +43,15 @@ EXCEPTIONS = {
 }
 
 THIRD_PARTY = {
-    "cli": {"rich", "typer", "click", "prompt_toolkit", "markdown_it", "xllamacpp"},
+    "cli": {
+        "rich",
+        "typer",
+        "click",
+        "prompt_toolkit",
+        "markdown_it",
+        "xllamacpp",
+        "h11",
+    },  # h11 reads recordings
     "http": {"h11", "trio", "truststore"},
     "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
     "layers": {"opentelemetry"},

@@ -12,7 +12,7 @@ import svir
 ROOT = Path(__file__).parent.parent
 SOURCE = Path(svir.__file__).parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-DECISION = r"\b([DPOS][1-9]\d?)\b"
+DECISION = r"\b([DPOS][1-9]\d{0,2})\b"
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not beside the tests")
 

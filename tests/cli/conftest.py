@@ -55,6 +55,29 @@ def command(environment):
 
 
 @pytest.fixture
+def typed(monkeypatch, capfdbinary, tmp_path):
+    """Runs a command as typed at a prompt, in this process: what most of its words need no other for."""
+    from svir.cli import _app
+
+    def run(*args: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
+        path = tmp_path / "stdin"
+        path.write_bytes(stdin)
+        with monkeypatch.context() as patch, path.open() as file:
+            for name in os.environ:
+                if name.startswith("SVIR"):
+                    patch.delenv(name)
+            for name, value in {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1", **more}.items():
+                patch.setenv(name, value)
+            patch.setattr(sys, "argv", ["svir", *args])
+            patch.setattr(sys, "stdin", file)
+            capfdbinary.readouterr()
+            code = _app.run()
+            return subprocess.CompletedProcess(args, code, *capfdbinary.readouterr())
+
+    return run
+
+
+@pytest.fixture
 def stand_in(tmp_path, monkeypatch):
     """Puts the stand-in where this process and its child import from."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import typing
 from pathlib import Path
@@ -10,19 +11,22 @@ from pathlib import Path
 import pytest
 
 import svir
-from svir.cli._advice import ADVICE, advise, respell
+from svir.cli._advice import ADVICE, RECORDED, advise, respell
 from svir.errors import ErrorKind
+from svir.openai.chat import Decoder
+from tests.support.streams import CASES, own_streams
 
 PYTHON = re.compile(r"\b[a-z_]+=(?!\d)|\w+\(\)|=True|Limits|client\.|mode=|api_key|allow_http|max_tokens=")
 
 
 def test_every_kind_has_advice_and_no_other_kind():
-    assert {place.split()[0] for place in ADVICE} == set(typing.get_args(ErrorKind))
-    assert set(typing.get_args(ErrorKind)) <= set(ADVICE)
+    for table in (ADVICE, RECORDED):
+        assert {place.split()[0] for place in table} == set(typing.get_args(ErrorKind))
+        assert set(typing.get_args(ErrorKind)) <= set(table)
 
 
 def test_the_advice_is_in_the_commands_words():
-    for advice, detail in ADVICE.values():
+    for advice, detail in (*ADVICE.values(), *RECORDED.values()):
         assert not PYTHON.search(advice)
         assert not PYTHON.search(detail or "")
 
@@ -64,3 +68,27 @@ def test_a_wrong_url_is_told_as_an_option():
     with pytest.raises(svir.ConfigError) as caught:
         svir.Client.openai("http://192.0.2.1")
     assert "or --allow-http on a trusted network" in advise(caught.value, keyed=False)[0]
+
+
+def test_lenient_mode_is_advised_exactly_where_it_helps():
+    for name, data in own_streams().items():
+        path = CASES / f"{name}.json"
+        limits = svir.Limits(**json.loads(path.read_text("ascii")).get("options", {}).get("limits", {}))
+        strict, lenient = (error_of(Decoder(mode, limits=limits), data) for mode in ("strict", "lenient"))
+        if strict is not None:
+            helps = lenient is None or (type(lenient), lenient.place) != (type(strict), strict.place)
+            for recorded in (False, True):
+                assert ("--lenient" in " ".join(advise(strict, recorded=recorded))) == helps, name
+        if lenient is not None:
+            assert "--lenient" not in " ".join(advise(lenient)), name
+
+
+def error_of(decoder, data):
+    """What ends a decoding, if anything does."""
+    try:
+        for _ in decoder.push(data):
+            pass
+        decoder.finish()
+    except svir.Error as error:
+        return error
+    return None

@@ -68,18 +68,22 @@ def check(got, want):
         assert {key: got.get(key) for key in want} == want
 
 
-@pytest.mark.parametrize("name", sorted(STREAMS))
-def test_decoder_case(name):
-    case = load(name)
+def run_case(name, case, stream):
+    """Runs a case whose input is this stream, in every way it allows."""
     known(case)
     strict, lenient = case["expect"]["strict"], case["expect"]["lenient"]
     endings = [b"\n"] + [b"\r\n", b"\r"] * ("crlf" in case.get("line_endings", ()))
     rng = random.Random(name)
     for mode, want in (("strict", strict), ("lenient", strict if lenient == "same" else lenient)):
         for ending in endings:
-            data = STREAMS[name].replace(b"\n", ending)
+            data = stream.replace(b"\n", ending)
             for chunks in chunkings(data, rng, every=ending == b"\n"):
                 check(DecoderPart().decode(chunks, mode, case.get("options", {})), want)
+
+
+@pytest.mark.parametrize("name", sorted(STREAMS))
+def test_decoder_case(name):
+    run_case(name, load(name), STREAMS[name])
 
 
 # One name for each row of both tables in docs/architecture.md, so that none can be lost.

@@ -1,9 +1,11 @@
 """What the command says about an error, and what it advises, in the command's own words.
 
-1. The kind decides, with the status where one says more (`ADVICE`; the closest entry counts).
+1. The kind decides, with the status where one says more (`ADVICE`, and `RECORDED` when nothing was asked but
+   a recording read; the closest entry counts).
 2. Only an error that may pass is told with the advice to try again (`Error.retryable`).
-3. The library names its own arguments where a switch helps. Nobody can type those at a prompt, so each
-   becomes the option that stands for it, or goes where the command has none (`SPELLINGS`).
+3. The library names its own arguments where a switch helps, and only there: so no advice here says
+   `--lenient`. Nobody can type those at a prompt, so each becomes the option that stands for it, or goes
+   where the command has none (`SPELLINGS`).
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from svir.errors import Error
 
-__all__ = ["ADVICE", "advise", "respell"]
+__all__ = ["ADVICE", "RECORDED", "advise", "respell"]
 
 AGAIN = "Trying again may help."
+SHOWN_RAW = "`svir ask --raw` shows what the server sends."
 
 
 class Advice(NamedTuple):
@@ -26,7 +29,8 @@ class Advice(NamedTuple):
     detail: str | None = None
 
 
-# kind, or "kind status", or "kind 5xx"; "keyed" is a request that carried a key, "final" an error that stays.
+# kind, or "kind status", or "kind 5xx", perhaps with a word: "keyed" is a request that had a key, "stream" an
+# error found in a stream, "final" one that stays.
 ADVICE = {
     "transport": Advice("Does the server run, and at that address?"),
     "transport 5xx": Advice("The server's own log says more."),
@@ -49,20 +53,48 @@ ADVICE = {
     "authentication 403 keyed": Advice("Another key may be allowed this, or this key another model."),
     "context_overflow": Advice("Shorten the prompt or the files, or ask for fewer --max-tokens."),
     "content_filter": Advice("The server's filter blocked the prompt: say it differently."),
-    "protocol": Advice("--lenient reads more than the protocol allows; --raw shows what the server sends."),
+    "protocol": Advice("Check the URL: is this the address of a model server?"),
+    "protocol stream": Advice(SHOWN_RAW),
     "server": Advice("The server's own log says more."),
-    "unsupported": Advice(
-        "Leave out what this server does not know, or try --lenient; --raw shows its answer."
-    ),
+    "unsupported": Advice("Check what was asked, and the URL: is this the address of a model server?"),
+    "unsupported stream": Advice(SHOWN_RAW),
+    "unsupported 4xx": Advice("Leave out what this server does not know."),
+    "unsupported 5xx": Advice("Leave out what this server does not know."),
     "unsupported 3xx": Advice("Give --url the address that the server redirects to."),
     "unsupported 404": Advice(
         "Check the URL and the model: `svir models` lists the models.", "no such path or model"
     ),
     "unsupported 405": Advice("Check the URL: is this the address of a model server?"),
-    "response_limit": Advice("--raw prints the server's bytes without reading them."),
+    "response_limit": Advice("`svir ask --raw` prints the server's bytes without reading them."),
     "attachment": Advice("Check the files given with --image and --file."),
     "config": Advice("`svir --help`, and --help after a command, list the options."),
     "answer": Advice("What was printed is not the JSON that was asked for."),
+}
+
+SHOWN = "The piece shown is what the server sent."
+REFUSED = "The server refused the request: there is no answer to decode."
+RECORDED = {
+    "transport": Advice("The server failed when this was recorded: its own log says more."),
+    "timeout": Advice("The server gave up when this was recorded."),
+    "rate_limited": Advice("The server took no more requests when this was recorded."),
+    "truncated_stream": Advice("The server, its connection or the recording ended early."),
+    "authentication": Advice("The request had no key that this server takes."),
+    "authentication 401": Advice("The request had no key that this server takes.", "it wants a key"),
+    "context_overflow": Advice("The conversation was too long for the model."),
+    "content_filter": Advice("The server's filter blocked the prompt."),
+    "protocol": Advice("The server, or what recorded it, is at fault: this is no HTTP."),
+    "protocol stream": Advice(SHOWN),
+    "server": Advice("The server failed while it answered: its own log says more."),
+    "unsupported": Advice("There is no event stream in it to decode."),
+    "unsupported stream": Advice(SHOWN),
+    "unsupported 3xx": Advice("The server redirects to another address: there is no answer to decode."),
+    "unsupported 404": Advice(REFUSED, "no such path or model"),
+    "unsupported 4xx": Advice(REFUSED),
+    "unsupported 5xx": Advice(REFUSED),
+    "response_limit": Advice("--limit NAME=N allows more."),
+    "attachment": Advice("`svir decode --help` lists the options."),
+    "config": Advice("`svir decode --help` lists the options."),
+    "answer": Advice("`svir decode --help` lists the options."),
 }
 
 SPELLINGS = [
@@ -103,22 +135,30 @@ def respell(text: str) -> str:
     return text
 
 
-def advise(error: Error, *, keyed: bool) -> tuple[str, str]:
-    """What happened and what to do; ``keyed`` when the user named a key."""
-    found = next(ADVICE[place] for place in places(error, keyed=keyed) if place in ADVICE)
+def advise(error: Error, *, keyed: bool = False, recorded: bool = False) -> tuple[str, str]:
+    """What happened and what to do.
+
+    Args:
+        error: The error.
+        keyed: Whether the user named a key.
+        recorded: Whether no server was asked, but a recording read.
+    """
+    table = RECORDED if recorded else ADVICE
+    words = ["keyed"] if keyed else []
+    if error.place is not None:
+        words.append("stream")
+    found = next(table[place] for place in places(error, words) if place in table)
     said = f"{error.phrase}: HTTP {error.status}: {found.detail}" if found.detail else respell(str(error))
-    if not error.retryable:
+    if recorded or not error.retryable:
         return said, found.advice
     if error.retry_after is not None:
         return said, f"The server asks to wait {error.retry_after:g} seconds, then try again."
     return said, f"{found.advice} {AGAIN}"
 
 
-def places(error: Error, *, keyed: bool) -> list[str]:
+def places(error: Error, words: list[str]) -> list[str]:
     """Where the advice for an error is looked up, the closest place first."""
     kind, status = error.kind, error.status
     names = [kind] if status is None else [f"{kind} {status}", f"{kind} {status // 100}xx", kind]
-    first = [f"{name} keyed" for name in names] if keyed else []
-    if not error.retryable:
-        first += [f"{name} final" for name in names]
-    return first + names
+    words = words if error.retryable else [*words, "final"]
+    return [place for name in names for place in (*(f"{name} {word}" for word in words), name)]

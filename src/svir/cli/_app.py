@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import svir
-from svir.cli import _app_chat, _app_probe, _commands
+from svir.cli import _app_chat, _app_decode, _app_probe, _commands
 from svir.cli._connect import Server
 from svir.cli._exits import EPILOG, USAGE, finish
 from svir.cli._options import (
@@ -161,3 +161,4 @@ def local(
 
 
 app.command(epilog=_app_probe.EXAMPLE)(_app_probe.probe)
+app.command(epilog=_app_decode.EXAMPLES)(_app_decode.decode)

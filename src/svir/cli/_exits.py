@@ -59,8 +59,14 @@ EPILOG = (
 SERVER_MESSAGE_CHARACTERS = 300
 
 
-def finish(work: Callable[[], int], *, keyed: bool = False) -> int:
-    """Does the work, and returns the exit code of however it went; ``keyed`` when the user named a key."""
+def finish(work: Callable[[], int], *, keyed: bool = False, recorded: bool = False) -> int:
+    """Does the work, and returns the exit code of however it went.
+
+    Args:
+        work: What to do.
+        keyed: Whether the user named a key.
+        recorded: Whether no server is asked, but a recording read.
+    """
     try:
         code = work()
         sys.stdout.flush()
@@ -74,7 +80,7 @@ def finish(work: Callable[[], int], *, keyed: bool = False) -> int:
         say(f"svir: {error.problem}", error.advice)
         return LOCAL_SERVER
     except Error as error:
-        say(*describe(error, keyed=keyed))
+        say(*describe(error, keyed=keyed, recorded=recorded))
         return CODES[error.kind]
     except Exception as error:
         if os.environ.get("SVIR_TRACEBACK"):
@@ -87,9 +93,9 @@ def finish(work: Callable[[], int], *, keyed: bool = False) -> int:
     return code
 
 
-def describe(error: Error, *, keyed: bool = False) -> tuple[str, str]:
-    """What happened, with the server's own words, and the advice."""
-    said, advice = advise(error, keyed=keyed)
+def describe(error: Error, *, keyed: bool = False, recorded: bool = False) -> tuple[str, str]:
+    """What happened, with the server's own words, and the advice; the arguments are those of ``advise``."""
+    said, advice = advise(error, keyed=keyed, recorded=recorded)
     line = f"svir: {said}"
     if error.status is not None and str(error.status) not in line:
         line += f" (HTTP {error.status})"

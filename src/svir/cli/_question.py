@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import svir
-from svir.cli._output import say
+from svir.cli._input import stdin
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,11 +61,9 @@ def build_request(question: Question) -> svir.Request:
 
 
 def read_stdin(what: str = "prompt") -> str:
-    """All of standard input; a person at a terminal is told what to type."""
-    if sys.stdin.isatty():
-        say(f"Type the {what}, and end it with Ctrl-D on a line of its own:")
+    """All of standard input as text."""
     try:
-        return sys.stdin.buffer.read().decode("utf-8")
+        return stdin(what).read().decode("utf-8")
     except UnicodeDecodeError:
         pass
     raise svir.ConfigError("standard input is not UTF-8 text")

@@ -186,7 +186,7 @@ class Decoder:
         """
         if self._error is None and not self._done:
             what = "the stream ended before " + ("[DONE]" if self._answer.finish else "a finish reason")
-            self._error = self._make_error(Fault(TruncatedStreamError, what, at=self._framing.offset))
+            self._error = self._make_error(Fault(TruncatedStreamError, what))
         if self._error is not None:
             raise self._error.with_traceback(None)
 

@@ -1,0 +1,63 @@
+"""Where a recording comes from, and where a case goes to."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import svir
+from svir.cli._input import stdin
+from svir.cli._output import say, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+__all__ = ["opened", "put"]
+
+STDIN = "-"
+
+
+@contextlib.contextmanager
+def opened(name: str) -> Generator[Callable[[int], bytes]]:
+    """What reads the recording: as much as is there, so that events are shown while they arrive in a pipe.
+
+    Raises:
+        svir.ConfigError: There is no such file.
+    """
+    if name == STDIN:
+        yield functools.partial(os.read, stdin("recording").fileno())
+        return
+    try:
+        file = io.FileIO(name)
+    except OSError as error:
+        problem = error.strerror
+    else:
+        with file:
+            yield file.read
+        return
+    raise svir.ConfigError(f"the recording {Path(name).name!r} cannot be read: {problem}")
+
+
+def put(text: str, output: Path | None, name: str) -> None:
+    """Writes a case to standard output, into a file, or into a folder under its own name.
+
+    Raises:
+        svir.ConfigError: The file cannot be written.
+    """
+    if output is None:
+        write(sys.stdout, text)
+        return
+    path = output / name if output.is_dir() else output
+    try:
+        path.write_text(text, "ascii")
+    except OSError as error:
+        problem = error.strerror
+    else:
+        say(f"svir: {path} says what this version makes of the recording: judge it before you keep it")
+        return
+    raise svir.ConfigError(f"the case {path.name!r} cannot be written: {problem}")

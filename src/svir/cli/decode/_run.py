@@ -1,0 +1,106 @@
+"""What `svir decode` does with its options."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import svir
+from svir.cli._exits import CODES
+from svir.cli._output import say
+from svir.cli.decode._case import write_case
+from svir.cli.decode._cuts import differing_cut
+from svir.cli.decode._failure import failure_of
+from svir.cli.decode._files import opened, put
+from svir.cli.decode._merge import merged
+from svir.cli.decode._playback import Playback
+from svir.cli.decode._reading import Reading
+from svir.cli.decode._recording import Recording
+from svir.cli.decode._view import JsonView, TextView, View
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["Task", "decode"]
+
+MIB = 1024 * 1024
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be done.
+
+    Attributes:
+        file: The recording's path, or ``-``.
+        reading: How it is to be read.
+        chunk: Bytes given to the decoder at a time; None: as they come.
+        every_cut: Try every way to cut the bytes, in the place of showing the events.
+        merge: Join neighbouring pieces of the same text.
+        as_json: Show JSON.
+        case: Write a conformance case of this name, in the place of showing anything.
+        output: Where to; None: standard output.
+    """
+
+    file: str
+    reading: Reading = Reading()
+    chunk: int | None = None
+    every_cut: bool = False
+    merge: bool = False
+    as_json: bool = False
+    case: str | None = None
+    output: Path | None = None
+
+
+def decode(task: Task) -> int:
+    """Does it, and returns the exit code.
+
+    Raises:
+        svir.Error: There is nothing to be judged: the file cannot be read, or no case be made of it.
+    """
+    with opened(task.file) as read:
+        if task.case is not None:
+            body = Playback(Recording(read), task.reading).body()
+            put(write_case(task.case, body, task.reading), task.output, f"{task.case}.json")
+            return 0
+        view = JsonView() if task.as_json else TextView()
+        if not task.every_cut:
+            return show(Playback(Recording(read), task.reading, task.chunk), task, view)
+        data = b"".join(iter(lambda: read(MIB), b""))
+    try_cuts(data, task, view)
+    return show(Playback(Recording(io.BytesIO(data).read), task.reading), task, view)
+
+
+def show(playback: Playback, task: Task, view: View) -> int:
+    """Shows the events, and how they end."""
+    found = playback.events()
+    try:
+        for located in merged(found) if task.merge else found:
+            if not task.every_cut or isinstance(located.event, svir.Completed):
+                view.event(located)
+    except svir.Error as error:
+        failure = failure_of(error, playback)
+    else:
+        return 0
+    view.failure(failure)
+    say(failure.text, failure.advice)
+    return CODES[failure.kind]
+
+
+def try_cuts(data: bytes, task: Task, view: View) -> None:
+    """Tries every cut of the stream in a recording.
+
+    Raises:
+        AssertionError: One has another outcome: a fault of svir.
+    """
+    from rich.console import Console
+
+    try:
+        body = Playback(Recording(io.BytesIO(data).read), task.reading).body()
+    except svir.Error:
+        return  # it is no stream, as will be told
+    with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
+        words, tried = differing_cut(body, task.reading)
+    if words is not None:
+        raise AssertionError(f"{words}, the bytes have another outcome than whole")
+    view.cuts(tried)
