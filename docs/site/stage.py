@@ -30,6 +30,8 @@ def stage(folder: Path) -> None:
     sources: set[str] = set()
     for page in (ROOT / "docs").glob("*.md"):
         (folder / page.name).write_text(_moved(page.read_text("ascii"), "../", sources), "ascii")
+    for picture in (ROOT / "docs").glob("*.svg"):
+        shutil.copy(picture, folder)
     for page, name in FROM_THE_ROOT.items():
         (folder / name).write_text(_moved((ROOT / page).read_text("ascii"), "", sources), "ascii")
     for source in sources:
