@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from svir.cli.probe._report import Report, Row, Speed, Verdict
 
-STREAM_SENT = """\
-POST /v1/chat/completions
-{"model": "qwen3-4b-instruct", "stream": true, "stream_options": {"include_usage": true},
- "messages": [{"role": "user", "content": "Count from 1 to 20."}], "max_tokens": 200}"""
+STREAM_SENT = (
+    'POST /v1/chat/completions {"model":"qwen3-4b-instruct","stream":true,"max_tokens":200,'
+    '"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"Count from 1 to 20."}]}'
+)
 
 LLAMA = Report(
     svir="0.1.0",
@@ -48,10 +48,10 @@ LLAMA = Report(
             sent=STREAM_SENT,
             shown=(
                 'data: {"choices":[{"finish_reason":"stop","index":0,"delta":{}}],"created":1782907402,'
-                '"id":"chatcmpl-9gQfXhMQbF4bZ1yq","model":"qwen3-4b-instruct"}\n\n'
+                '"id":"chatcmpl-9gQfXhMQbF4bZ1yq","model":"qwen3-4b-instruct"}\\n\\n'
                 'data: {"choices":[],"usage":{"completion_tokens":74,"prompt_tokens":19,"total_tokens":93},'
-                '"timings":{"prompt_ms":211.4,"predicted_per_second":38.46}}\n\n'
-                "data: [DONE]\n\n"
+                '"timings":{"prompt_ms":211.4,"predicted_per_second":38.46}}\\n\\n'
+                "data: [DONE]\\n\\n"
             ),
             strict="a whole answer, finish stop",
             lenient="the same",
@@ -62,7 +62,7 @@ LLAMA = Report(
             verdict=Verdict.DIFFERENT,
             finding="An empty comment every 30 seconds while the prompt is read.",
             sent=STREAM_SENT,
-            shown=":\n\n",
+            shown=":\\n\\n",
             strict="skipped, and no time limit is reset by it",
             lenient="the same",
         ),
@@ -71,7 +71,7 @@ LLAMA = Report(
             question="Does it call a tool?",
             verdict=Verdict.OK,
             finding="One call, id and name in its first piece, arguments in 6.",
-            sent='POST /v1/chat/completions\n{"tools": [{"type": "function", "name": "weather"}]}',
+            sent='POST /v1/chat/completions {"tools": [{"type": "function", "name": "weather"}]}',
             shown='data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"7Zq","type":"function",'
             '"function":{"name":"weather","arguments":"{"}}]}}]}',
             strict="1 call to answer",
@@ -92,7 +92,7 @@ LLAMA = Report(
             question="What becomes of a call that the length limit cuts?",
             verdict=Verdict.BROKEN,
             finding="It says tool_calls although max_tokens cut the arguments.",
-            sent='POST /v1/chat/completions\n{"max_tokens": 12, "tools": [{"type": "function"}]}',
+            sent='POST /v1/chat/completions {"max_tokens": 12, "tools": [{"type": "function"}]}',
             shown='data: {"choices":[{"finish_reason":"tool_calls","delta":{}}]}',
             strict="TruncatedStreamError: the arguments of a call are no JSON",
             lenient="the same",
@@ -104,8 +104,8 @@ LLAMA = Report(
             question="What does it say to a prompt that is too long?",
             verdict=Verdict.DIFFERENT,
             finding="HTTP 400 with exceed_context_size_error and both counts.",
-            sent='POST /v1/chat/completions\n{"messages": [{"role": "user", "content": "(180000 letters)"}]}',
-            shown='HTTP/1.1 400 Bad Request\n\n{"error":{"code":400,"message":"the request exceeds the '
+            sent='POST /v1/chat/completions {"messages": [{"role": "user", "content": "(180000 letters)"}]}',
+            shown='HTTP/1.1 400 Bad Request\\n\\n{"error":{"code":400,"message":"the request exceeds the '
             'available context size, try increasing it","type":"exceed_context_size_error",'
             '"n_prompt_tokens":45013,'
             '"n_ctx":8192}}',
@@ -166,7 +166,7 @@ PROXIED = Report(
             verdict=Verdict.BROKEN,
             finding="Without [DONE]: the connection is closed after the usage.",
             sent=STREAM_SENT,
-            shown='data: {"choices":[{"finish_reason":"stop","index":0,"delta":{}}]}\n\n',
+            shown='data: {"choices":[{"finish_reason":"stop","index":0,"delta":{}}]}\\n\\n',
             strict="TruncatedStreamError: the stream ended without [DONE]",
             lenient="a whole answer, finish stop",
             options=("mode='lenient'", "connect_timeout=20.0"),
@@ -179,7 +179,7 @@ PROXIED = Report(
             question="What does it say to a prompt that is too long?",
             verdict=Verdict.DIFFERENT,
             finding="HTTP 413 and a page of HTML.",
-            shown="HTTP/1.1 413 Request Entity Too Large\n\n<html>\r\n<head><title>413</title></head>\r\n",
+            shown="HTTP/1.1 413 Content Too Large\\n\\n<html>\\r\\n<head><title>413</title></head>\\r\\n",
             strict="UnsupportedError",
             lenient="the same",
         ),

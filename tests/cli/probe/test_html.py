@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from svir.cli.probe._html import render
-from svir.cli.probe._report import Report, Speed, Verdict
+from svir.cli.probe._report import Report, Row, Speed, Verdict
 from tests.cli.probe.parsed import inert, reports
 from tests.cli.probe.reports import HOSTILE, HOSTILE_WORDS, LLAMA, PROXIED
 
@@ -48,7 +48,7 @@ def test_every_field_is_shown_and_nothing_is_cut_off(report):
             row.lenient,
         )
         for value in (*fields, *row.options, row.advice):
-            assert value.replace("\r", "\\r") in text
+            assert value in text.replace("\\n\n", "\\n").replace("completions\n", "completions ")
     for value in (report.url, report.model, report.server, report.svir, report.call):
         assert value in text
 
@@ -110,3 +110,23 @@ def test_without_rows_and_without_times_there_is_still_a_page():
 def test_any_report_makes_a_page_without_effect(report: Report):
     page = inert(render(report))
     assert sum(name == "h3" for name, _ in page.elements) == len(report.rows)
+
+
+def test_an_event_and_a_body_begin_on_lines_of_their_own():
+    row = Row(
+        id="a.b",
+        question="How?",
+        verdict=Verdict.OK,
+        finding="So.",
+        sent='POST /v1/chat/completions {"stream":true,"messages":[ {}]}',
+        shown=r'data: {"a":"\n"}\n\ndata: [DONE]\n\n',
+    )
+    text = inert(render(msgspec.structs.replace(LLAMA, rows=(row,)))).text
+    assert 'POST /v1/chat/completions\n{"stream":true,"messages":[ {}]}' in text
+    assert 'data: {"a":"\\n"}\\n\\n\ndata: [DONE]\\n\\n' in text
+
+
+def test_what_both_modes_make_of_it_is_said_once():
+    row = Row(id="a.b", question="?", verdict=Verdict.OK, finding="", strict="whole", lenient="whole")
+    page = inert(render(msgspec.structs.replace(LLAMA, rows=(row,))))
+    assert re.search(r"Strict\s+whole\s+Lenient\s+the same\s", page.text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,11 @@ if TYPE_CHECKING:
 
     from svir.cli.probe._report import Report, Row
 
-__all__ = ["render"]
+__all__ = ["details", "render"]
+
+# A report has bytes in one line. Here each event of a stream, and the body of a request, begins on its own.
+REQUEST = re.compile(r"\A([A-Z]+ [^\n{]+) (?={)")
+EVENT_END = r"\n\n"
 
 
 def render(report: Report) -> str:
@@ -69,10 +74,10 @@ def details(row: Row) -> list[tuple[str, str]]:
     """What a row has, by name."""
     return [
         ("Strict", row.strict),
-        ("Lenient", row.lenient),
+        ("Lenient", "the same" if row.strict == row.lenient != "" else row.lenient),
         ("Options", joined((code(option) for option in row.options), " ")),
         ("Advice", row.advice),
-        ("Sent", row.sent and block(row.sent)),
-        ("Answered", row.shown and block(row.shown)),
+        ("Sent", row.sent and block(REQUEST.sub(r"\1\n", row.sent))),
+        ("Answered", row.shown and block(row.shown.replace(EVENT_END, f"{EVENT_END}\n"))),
         ("Name", code(row.id)),
     ]
