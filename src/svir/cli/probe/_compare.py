@@ -111,7 +111,7 @@ def compare(a: Report, b: Report) -> Comparison:
 
 
 def kind(a: Row | None, b: Row | None) -> Kind:
-    """How two answers stand to each other: by what was found, since bytes are never twice the same."""
+    """How two answers stand to each other: by what was found, since bytes are never twice the same (S107)."""
     if asked(a) != asked(b):
         return Kind.ONLY_A if asked(a) else Kind.ONLY_B
     if a is None or b is None:  # skipped in one report, and in the other one not even that

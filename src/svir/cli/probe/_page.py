@@ -1,8 +1,8 @@
 """What the pages share: the document around them, and the pieces that both show.
 
-A page is one file. It asks nothing of any network, and nothing in it runs: its Content-Security-Policy allows
-only the style that it carries, named by its hash. So even markup that slipped through could neither run, nor
-load, nor restyle the page, nor send a form.
+A page is one file. It asks nothing of any network, and nothing in it runs (S106). Its Content-Security-Policy
+allows only the style that it carries, named by its hash: even markup that slipped through could neither run,
+nor load, nor restyle the page, nor send a form.
 """
 
 from __future__ import annotations
