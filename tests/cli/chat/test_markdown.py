@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from svir.cli.chat._markdown import Blocks, Drawn, in_fence, outermost, parse, settled, tail
 from tests.cli.chat.terminal import Terminal
@@ -39,6 +41,53 @@ The end
 """
 
 
+MARKS = (
+    *(
+        "# h",
+        "text",
+        "**b**",
+        "*i",
+        "`c`",
+        "```",
+        "```py",
+        "~~~",
+        "- a",
+        "  - b",
+        "    code",
+        "1. x",
+        "10) y",
+    ),
+    *(
+        "> q",
+        " ",
+        "\n",
+        "\n\n",
+        "| a | b |",
+        "|---|---|",
+        "| c |",
+        "---",
+        "===",
+        "[l](http://x)",
+        "[l",
+        "![i](u)",
+    ),
+    *(
+        "<b>",
+        "&#12;",
+        "\\",
+        "\t",
+        "* * *",
+        "- [ ] t",
+        "\u4e2d",
+        "\U0001f600",
+        "[1]: http://x",
+        "12.",
+        "-",
+        "#",
+    ),
+)
+
+
 def drawn(text, columns=80):
     terminal = Terminal(columns, 200)
     terminal.console().print(Drawn(text), end="")
@@ -60,6 +109,20 @@ def test_blocks_are_the_same_however_the_text_is_cut(step):
     assert blocks.open == ""
 
 
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(MARKS), max_size=20).map("".join), st.integers(1, 9))
+def test_any_text_is_drawn_the_same_however_it_is_cut(text, step):
+    terminal, blocks, printed = Terminal(30, 10), Blocks(), False
+    console = terminal.console(color_system=None)
+    pieces = [blocks.push(text[start : start + step]) for start in range(0, len(text), step)]
+    for tokens in filter(None, [*pieces, blocks.end()]):
+        console.print(Drawn(tokens, gap=printed), end="")
+        printed = True
+    at_once = Terminal(30, 10)
+    at_once.console(color_system=None).print(Drawn(text), end="")
+    assert terminal.written == at_once.written
+
+
 def test_a_block_is_finished_when_the_next_one_begins():
     blocks = Blocks()
     assert not blocks.push("One\nmore\n")
@@ -79,6 +142,7 @@ def test_a_block_is_finished_when_the_next_one_begins():
         "> one\n> two\nlazy",
         "one\n=",
         "one\n-",
+        "one\n```py is `` code```\n",
     ],
 )
 def test_what_may_go_on_is_not_finished(text):
@@ -125,7 +189,9 @@ def test_of_code_that_is_not_closed_the_end_is_enough():
         ("#", ""),
         ("## T", "## T"),
         ("``", ""),
-        ("```py", "```py"),
+        ("```py", ""),
+        ("```py\n", "```py\n"),
+        ("- a\n  ```py", "- a\n"),
         ("**", ""),
         ("**b", "**b"),
         ("- [", ""),

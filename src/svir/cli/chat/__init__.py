@@ -2,7 +2,7 @@
 
 `_session` is the conversation, `_commands` what can be typed, `_files` what is read and written: none of
 them knows a terminal. `_prompt` and `_lines` are where messages come from, `_markdown` and `_screen` how an
-answer looks, and `_chat` brings them together.
+answer looks, `_keyboard` is what Ctrl-C does meanwhile, and `_chat` brings them together.
 """
 
 from __future__ import annotations

@@ -4,13 +4,10 @@
    first thing that goes wrong ends the chat with its exit code, since what follows builds on it (S104).
 2. Standard output gets the answers and nothing else. Markdown, and anything that moves, is for a person who
    sees both what is typed and what is answered on one terminal.
-3. Ctrl-C stops the answer, once: until the prompt is back, more of it does nothing.
 """
 
 from __future__ import annotations
 
-import contextlib
-import signal
 import sys
 from typing import TYPE_CHECKING, Protocol
 
@@ -24,11 +21,12 @@ from svir.cli._output import Output, Shows, harmless, one_line, say, write
 from svir.cli.chat._commands import take
 from svir.cli.chat._effects import Ask, ListModels, Quit, RefusedError, Tell
 from svir.cli.chat._files import load
+from svir.cli.chat._keyboard import Keyboard
 from svir.cli.chat._lines import read_line
 from svir.cli.chat._session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from svir.cli._connect import Server
@@ -106,17 +104,25 @@ class PlainScreen:
 
 
 class Kept:
-    """A screen, and the text that was shown on it."""
+    """A screen, and the text that was shown on it: neither has more than the other when Ctrl-C comes."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, keyboard: Keyboard) -> None:
         self._screen = screen
+        self._held = keyboard.held
         self._pieces = list[str]()
-        self.thought = screen.thought
-        self.end_text = screen.end_text
 
     def text(self, piece: str) -> None:
-        self._pieces.append(piece)
-        self._screen.text(piece)
+        with self._held():
+            self._pieces.append(piece)
+            self._screen.text(piece)
+
+    def thought(self, piece: str) -> None:
+        with self._held():
+            self._screen.thought(piece)
+
+    def end_text(self) -> None:
+        with self._held():
+            self._screen.end_text()
 
     @property
     def shown(self) -> str:
@@ -194,14 +200,15 @@ class Chat:
 
     def _ask(self, request: svir.Request) -> None:
         screen = self._screen()
-        kept = Kept(screen)
+        keyboard = Keyboard(there=self._person)
+        kept = Kept(screen, keyboard)
         try:
-            with quiet() if self._person else contextlib.nullcontext():
+            with keyboard:
                 try:
                     screen.begin()
                     completion = show(self._client, request, kept)
                 finally:
-                    screen.end_text()
+                    kept.end_text()
         except KeyboardInterrupt:
             words = "interrupted: the connection is closed, the answer is not whole"
             failure = RefusedError(words, code=INTERRUPTED)
@@ -267,20 +274,3 @@ def tell(lines: Iterable[str]) -> None:
 def lines_of(refused: RefusedError) -> tuple[str, str]:
     """What to say of it."""
     return f"svir: {refused.problem}", refused.advice
-
-
-@contextlib.contextmanager
-def quiet() -> Generator[None]:
-    """Lets Ctrl-C come once, and keeps what is typed meanwhile off the screen."""
-    from svir.cli.chat._prompt import no_echo
-
-    def stop(*_: object) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, stop)
-    try:
-        with no_echo():
-            yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -34,8 +34,9 @@ PARSER = MarkdownIt().enable(["strikethrough", "table"])
 # What these read would not be drawn: HTML, an image's address, and the addresses of links listed at the end.
 PARSER.disable(["html_block", "html_inline", "image", "reference"])
 
-# A line that is not whole: nothing but what may become a mark, or a row of cells.
-UNCLEAR = re.compile(r"[ \t]*(?:[-=*+#>~`_.)\d\[\] \t]*|\|.*)")
+# A line that is not whole: nothing but what may become a mark, or a row of cells, or the beginning of code,
+# which a further backtick would make a part of a sentence.
+UNCLEAR = re.compile(r"[-=*+#>~`_.)\d\[\] \t]*(?:\|.*|```.*)?")
 ROW = re.compile(r"[ \t]*\|")
 FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n")
 
@@ -170,14 +171,16 @@ class Drawn:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
         what = parse(self._what) if isinstance(self._what, str) else self._what
-        parts = [what] if isinstance(what, Text) else [_Tokens(block) for block in outermost(what)]
+        parts: list[Text | Markdown] = (
+            [what] if isinstance(what, Text) else [_Tokens(block) for block in outermost(what)]
+        )
         lines: list[list[Segment]] = []
-        for part in parts:
+        for number, part in enumerate(parts):
             drawn = console.render_lines(part, options.update(height=None), pad=False)
             # Blocks bring blank lines of their own, some more and some fewer.
             shown = [n for n, line in enumerate(drawn) if any(segment.text.strip() for segment in line)]
             if shown:
-                lines += [[]] * (self._gap or bool(lines)) + drawn[shown[0] : shown[-1] + 1]
+                lines += [[]] * (self._gap or number > 0) + drawn[shown[0] : shown[-1] + 1]
         for line in lines[-(self._last or 0) :]:
             yield from (Segment(harmless(segment.text), segment.style) for segment in line)
             yield Segment.line()

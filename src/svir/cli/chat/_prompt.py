@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ from svir.cli._output import say
 from svir.cli.chat._commands import COMMANDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from prompt_toolkit.completion import CompleteEvent
     from prompt_toolkit.history import History
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.key_binding import KeyPressEvent
     from prompt_toolkit.output import Output
 
-__all__ = ["Prompt", "history_path", "no_echo", "open_history"]
+__all__ = ["Prompt", "history_path", "open_history"]
 
 NEW_LINE = "\\"
 """At the end of a line: the message goes on."""
@@ -168,19 +167,3 @@ def open_history(path: Path | None) -> History:
         say(f"svir: what is typed is not kept: {path} cannot be written: {error.strerror}")
         return InMemoryHistory()
     return _FileHistory(str(path))
-
-
-@contextlib.contextmanager
-def no_echo() -> Generator[None]:
-    """Keeps what is typed meanwhile off the screen, where it would be drawn into; the next prompt gets it."""
-    import termios
-
-    descriptor = sys.stdin.fileno()
-    before = termios.tcgetattr(descriptor)
-    quiet = [*before]
-    quiet[3] &= ~termios.ECHO
-    termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSANOW, before)

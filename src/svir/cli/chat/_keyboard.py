@@ -1,0 +1,78 @@
+"""The keyboard while an answer comes.
+
+1. Ctrl-C stops the answer, once: until the prompt is back, more of it does nothing, so that nothing is left
+   half-way.
+2. It does not come while something is drawn, but right after: what was taken in is on the screen.
+3. What else is typed is not shown, since it would be drawn into the answer. The next prompt gets it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+__all__ = ["Keyboard"]
+
+
+class Keyboard:
+    """Keeps to the rules while its block lasts. For the main thread.
+
+    Args:
+        there: Whether there is one: standard input may be a pipe, which needs no rules.
+    """
+
+    def __init__(self, *, there: bool) -> None:
+        self._there = there
+        self._held = self._came = False
+        self._restore = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        if self._there:
+            before = signal.signal(signal.SIGINT, self._come)
+            self._restore.callback(signal.signal, signal.SIGINT, before)
+            self._restore.enter_context(_no_echo())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore.close()
+
+    @contextlib.contextmanager
+    def held(self) -> Generator[None]:
+        """Lets a Ctrl-C that comes meanwhile wait for the end of this block."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        if self._came:
+            self._stop()
+
+    def _come(self, *_: object) -> None:
+        self._came = True
+        if not self._held:
+            self._stop()
+
+    def _stop(self) -> None:
+        self._came = False
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _no_echo() -> Generator[None]:
+    import termios
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    quiet = [*before]
+    quiet[3] &= ~termios.ECHO
+    termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSANOW, before)
