@@ -55,17 +55,6 @@ def test_each_line_is_a_message_and_standard_output_gets_the_answers(chat, serve
     ]
 
 
-def test_a_backslash_at_the_end_of_a_line_joins_the_next(chat, server):
-    server.reply(text="So.")
-    chat(server, "one\\", "two")
-    assert sent(server) == [[("user", "one\ntwo")]]
-
-
-def test_a_last_line_needs_no_end(command, server):
-    server.reply(text="So.")
-    assert command("chat", "--url", server.url, "-m", "m", stdin=b"Why?").stdout == b"So.\n"
-
-
 def test_commands_work_over_a_pipe(chat, server, tmp_path):
     (tmp_path / "a.txt").write_text("some text")
     server.reply(text="first")
@@ -134,9 +123,6 @@ def test_a_stored_conversation_goes_on_with_the_options_first(chat, server, tmp_
     [
         (["/sytem x"], 2, b"Did you mean /system?"),
         (["/file none.txt"], 21, b"none.txt"),
-        (["/load none.json"], 22, b"none.json"),
-        (["/effort huge"], 2, b"huge"),
-        (["/retry"], 2, b"nothing was asked"),
     ],
 )
 def test_over_a_pipe_the_first_thing_that_goes_wrong_ends_it(chat, server, lines, code, said):
@@ -196,12 +182,6 @@ def test_what_is_put_together_wrongly_is_told(command, args, code, said):
     done = command(*args, stdin=b"Why?\n")
     assert done.returncode == code
     assert said in done.stderr
-
-
-def test_standard_input_must_be_text(command, server):
-    done = command("chat", "--url", server.url, "-m", "m", stdin=b"caf\xe9\n")
-    assert b"not UTF-8" in done.stderr
-    assert done.returncode == 22
 
 
 def talking(environment, server, **more):
