@@ -5,7 +5,19 @@ from __future__ import annotations
 import pytest
 
 import svir
-from svir import Completion, FinishReason, Message, Reasoning, Request, Role, Text, ToolCall, Usage, user
+from svir import (
+    Completion,
+    FinishReason,
+    Message,
+    Partial,
+    Reasoning,
+    Request,
+    Role,
+    Text,
+    ToolCall,
+    Usage,
+    user,
+)
 from svir.cli.chat._effects import RefusedError
 from svir.cli.chat._files import Stored
 from svir.cli.chat._session import Session
@@ -48,13 +60,13 @@ def test_a_failed_question_is_kept_for_another_try_with_what_was_attached(sessio
     part = svir.TextFile.from_text("a.txt", "some text")
     session.attach(part)
     asked = session.ask("one")
-    assert "/retry" in session.stopped("")
+    assert "/retry" in session.stopped(Partial(""))
     assert session.again() == asked
 
 
 def test_a_failed_question_is_not_sent_along_with_another_one(session):
     session.ask("one")
-    session.stopped("")
+    session.stopped(Partial(""))
     assert turns(session.ask("two")) == [("user", "two")]
 
 
@@ -84,14 +96,21 @@ def test_without_a_model_nothing_is_asked_and_nothing_lost(session):
 
 def test_what_was_shown_of_an_answer_that_broke_off_is_the_models_turn(session):
     session.ask("one")
-    assert "kept as the model's turn" in session.stopped("half an ans")
+    assert "kept as the model's turn" in session.stopped(Partial("half an ans"))
     assert turns(session.request) == [("user", "one"), ("assistant", "half an ans")]
     assert turns(session.again()) == [("user", "one")]
 
 
+def test_of_reasoning_that_broke_off_nothing_is_sent_and_all_can_be_read(session):
+    session.ask("one")
+    session.stopped(Partial("half an ans", "hm"))
+    assert session.request.messages[-1] == svir.assistant("half an ans")
+    assert session.reasoning == "hm"
+
+
 def test_an_answer_of_blanks_is_none(session):
     session.ask("one")
-    assert "kept" not in session.stopped(" \n")
+    assert "kept" not in session.stopped(Partial(" \n"))
     assert session.request.messages == ()
 
 
@@ -164,7 +183,7 @@ def test_a_stored_conversation_goes_on_as_it_was(session):
     session.ask("one")
     session.answered(said("first"))
     session.ask("two")
-    session.stopped("")
+    session.stopped(Partial(""))
     other = Session(Request("another"))
     notes = other.restore(Stored(session.stored()))
     assert notes == ("turns loaded: 3, model m", "Its last question has no answer: /retry asks it.")

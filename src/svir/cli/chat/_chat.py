@@ -104,20 +104,21 @@ class PlainScreen:
 
 
 class Kept:
-    """A screen, and the text that was shown on it: neither has more than the other when Ctrl-C comes."""
+    """A screen, and what was shown on it: neither has more than the other when Ctrl-C comes."""
 
     def __init__(self, screen: Screen, keyboard: Keyboard) -> None:
         self._screen = screen
         self._held = keyboard.held
-        self._pieces = list[str]()
+        self._text, self._thoughts = list[str](), list[str]()
 
     def text(self, piece: str) -> None:
         with self._held():
-            self._pieces.append(piece)
+            self._text.append(piece)
             self._screen.text(piece)
 
     def thought(self, piece: str) -> None:
         with self._held():
+            self._thoughts.append(piece)
             self._screen.thought(piece)
 
     def end_text(self) -> None:
@@ -125,8 +126,8 @@ class Kept:
             self._screen.end_text()
 
     @property
-    def shown(self) -> str:
-        return "".join(self._pieces)
+    def shown(self) -> svir.Partial:
+        return svir.Partial("".join(self._text), "".join(self._thoughts))
 
 
 class Chat:

@@ -143,9 +143,10 @@ class Session:
             return f"There is no text to keep. {AGAIN}"
         return ""
 
-    def stopped(self, shown: str) -> str:
+    def stopped(self, shown: svir.Partial) -> str:
         """Takes in what was shown of an answer that broke off, and says what became of it."""
-        if self._keep(shown):
+        self.reasoning = shown.reasoning
+        if self._keep(shown.text):
             return f"What was printed is kept as the model's turn. {AGAIN}"
         return AGAIN
 
