@@ -242,6 +242,12 @@ def test_no_text_is_lost(text):
     assert "".join(drawn(text).lines).split() == text.replace("\n", "").split()
 
 
+def test_lines_end_with_their_text():
+    terminal = Terminal(60, 60)
+    terminal.console(color_system=None).print(Drawn(PAGE), end="")
+    assert not any(line.rstrip("\r\n").endswith(" ") for line in terminal.written.splitlines())
+
+
 def test_line_breaks_stay():
     assert drawn("Name: x\nAge: 7").lines == ["Name: x", "Age: 7"]
 

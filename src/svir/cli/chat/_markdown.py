@@ -176,14 +176,24 @@ class Drawn:
         )
         lines: list[list[Segment]] = []
         for number, part in enumerate(parts):
-            drawn = console.render_lines(part, options.update(height=None), pad=False)
+            drawn = [clean(line) for line in console.render_lines(part, options.update(height=None))]
             # Blocks bring blank lines of their own, some more and some fewer.
-            shown = [n for n, line in enumerate(drawn) if any(segment.text.strip() for segment in line)]
+            shown = [n for n, line in enumerate(drawn) if line]
             if shown:
                 lines += [[]] * (self._gap or number > 0) + drawn[shown[0] : shown[-1] + 1]
         for line in lines[-(self._last or 0) :]:
-            yield from (Segment(harmless(segment.text), segment.style) for segment in line)
+            yield from line
             yield Segment.line()
+
+
+def clean(line: list[Segment]) -> list[Segment]:
+    """A line without control characters, and without the blanks that rich fills it up with.
+
+    Those would be copied along, and wrapped where the terminal gets narrower.
+    """
+    end = max((n for n, segment in enumerate(line) if segment.text.strip()), default=-1)
+    kept = [Segment(harmless(segment.text), segment.style) for segment in line[: end + 1]]
+    return [*kept[:-1], Segment(kept[-1].text.rstrip(), kept[-1].style)] if kept else []
 
 
 def outermost(tokens: Sequence[Token]) -> list[Sequence[Token]]:
