@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,11 @@ def test_examples_in_docstrings_run(name: str) -> None:
     module = importlib.import_module(name)
     result = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert result.failed == 0
+
+
+def test_no_example_is_only_shown() -> None:
+    for name in _modules():
+        assert ".. code-block" not in Path(importlib.import_module(name).__file__).read_text("ascii"), name
 
 
 def test_there_are_examples() -> None:

@@ -32,7 +32,7 @@ python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 maximum_signature_line_length = 90
 
-smartquotes = False
+smartquotes_action = "D"  # dashes alone: quotation marks stay as they are typed
 html_theme = "furo"
 html_title = f"svir {release}"
 html_static_path = ["static"]

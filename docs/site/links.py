@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib.util
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ import reference
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ ALSO = {"RequestFields": "svir.Request"}
 
 NAMES = [name.rpartition(".") for name in reference.names()]
 BY_NAME = {last: f"{package}.{last}" for package, _, last in reversed(NAMES)}
+LOGGER = logging.getLogger(__name__)
 PYTHON = "https://docs.python.org/3/library"
 
 
@@ -76,6 +79,16 @@ def link_names(app: Sphinx, doctree: nodes.document, page: str) -> None:
             found = objects[name]
             link = make_refnode(app.builder, page, found.docname, found.node_id, literal.deepcopy(), name)
             literal.replace_self(link)
+        elif literal.astext().startswith("svir.") and not (name and is_module(name)):
+            LOGGER.warning("there is no %s", literal.astext(), location=literal, type="svir")
+
+
+def is_module(name: str) -> bool:
+    """Whether a name is that of a module or package."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def meant(text: str) -> str | None:

@@ -339,6 +339,7 @@ class AnswerError(Error, ValueError):
     phrase = "the answer cannot be read as asked"
 
     completion: Completion | None
+    """The answer, with its usage, when there is one."""
 
     def __init__(
         self, detail: str = "", *, completion: Completion | None = None, **fields: Unpack[_Fields]

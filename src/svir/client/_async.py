@@ -58,8 +58,12 @@ class AsyncClient(ClientBase):
     ) -> Self:
         """A client for a server that speaks OpenAI-compatible Chat Completions.
 
-        The options are those of ``svir.Client.openai``; layers of a caller are ``async`` functions, and
-        ``api_key`` may be one.
+        Args:
+            url: The base URL, with or without ``/v1``.
+            layers: Functions ``async layer(request, next) -> stream`` around every call; the first is
+                outermost.
+            backend: What sends HTTP requests; the built-in one when None.
+            **options: Those of ``svir.Client.openai``; ``api_key`` may be an ``async`` function here.
 
         Raises:
             svir.ConfigError: An option is not accepted; its text never holds a secret.
@@ -71,7 +75,8 @@ class AsyncClient(ClientBase):
     def with_options(self, *, layers: Sequence[AsyncLayer] | None = None, **changes: Unpack[Options]) -> Self:
         """A client with other options that shares this one's connections, key and what was learned.
 
-        Closing either closes the connections of both.
+        Closing either closes the connections of both. Arguments and errors are those of
+        ``svir.Client.with_options``.
 
         Raises:
             svir.ConfigError: An option is not accepted, or concerns the shared connections.
@@ -81,7 +86,22 @@ class AsyncClient(ClientBase):
     async def complete(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
     ) -> Completion:
-        """Asks, and returns the whole answer; as ``svir.Client.complete``."""
+        """Asks, and returns the whole answer; as ``svir.Client.complete``.
+
+        Cancelling it ends the call at the server, too.
+
+        Raises:
+            svir.Error: Any kind; what came before a stream failed is in ``partial``.
+
+        Example:
+            >>> import asyncio
+            >>> from svir.testing import MockServer
+            >>> async def ask():
+            ...     async with MockServer(["Because they can."]) as server:
+            ...         return (await server.async_client().complete("Why do rivers meander?")).text
+            >>> asyncio.run(ask())
+            'Because they can.'
+        """
         async with self.stream(request, **fields) as stream:
             return await stream.complete()
 
@@ -94,7 +114,13 @@ class AsyncClient(ClientBase):
         strict: bool = False,
         **fields: Unpack[RequestFields],
     ) -> T:
-        """Asks for an answer of a type, and returns it; as ``svir.Client.parse``."""
+        """Asks for an answer of a type, and returns it; as ``svir.Client.parse``.
+
+        Raises:
+            svir.AnswerError: The answer cannot be read as the type.
+            svir.ConfigError: The type has no such schema, or the request asks for another form of answer.
+            svir.Error: As ``complete``.
+        """
         asked = as_typed_request(type, request, fields, strict=strict)
         return (await self.complete(asked)).parse(type)
 
@@ -103,12 +129,18 @@ class AsyncClient(ClientBase):
     ) -> AsyncStream:
         """Asks, and returns the answer as it arrives; use it in an ``async with`` block.
 
-        Example:
-            .. code-block:: python
+        Arguments and errors are those of ``svir.Client.stream``.
 
-                async with client.stream("Why do rivers meander?") as stream:
-                    async for text in stream.text():
-                        print(text, end="", flush=True)
+        Example:
+            >>> import asyncio
+            >>> from svir.testing import MockServer
+            >>> async def ask():
+            ...     async with MockServer(["Because they can."]) as server:
+            ...         async with server.async_client().stream("Why do rivers meander?") as stream:
+            ...             async for text in stream.text():
+            ...                 print(text, end="|")
+            >>> asyncio.run(ask())
+            Because| they| can.|
         """
         return self._stream(as_request(request, fields))
 
@@ -139,13 +171,17 @@ class AsyncClient(ClientBase):
     def send(
         self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
     ) -> AsyncRawStream:
-        """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""
+        """Asks, and returns the server's bytes unchanged; as ``svir.Client.send`` (D20)."""
         asked = as_request(request, fields)
         exchange = self._exchange
         return AsyncRawStream(self._driver, lambda: exchange.open_raw(asked, exchange.deadlines()))
 
     async def models(self) -> tuple[ModelInfo, ...]:
-        """The models the server lists, unfiltered; layers do not see it."""
+        """The models the server lists, unfiltered; as ``svir.Client.models``.
+
+        Raises:
+            svir.Error: Any kind but those of a stream.
+        """
         return await self._driver.run(self._exchange.models(self._exchange.deadlines()))
 
     async def aclose(self) -> None:

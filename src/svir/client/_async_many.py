@@ -26,11 +26,16 @@ class AsyncCompletions:
     for it.
 
     Example:
-        .. code-block:: python
-
-            async with client.complete_all(requests, concurrency=8) as outcomes:
-                async for index, outcome in outcomes:
-                    ...
+        >>> import asyncio
+        >>> from svir.testing import MockServer
+        >>> async def ask(questions):
+        ...     async with MockServer(["Hello.", "Fine."]) as server:
+        ...         async with server.async_client().complete_all(questions, concurrency=1) as outcomes:
+        ...             async for index, outcome in outcomes:
+        ...                 print(index, outcome.text)
+        >>> asyncio.run(ask(["Hello", "And you?"]))
+        0 Hello.
+        1 Fine.
     """
 
     def __init__(self, streams: Iterator[AsyncStream], concurrency: int) -> None:

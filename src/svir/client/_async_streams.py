@@ -148,9 +148,9 @@ class AsyncNext:
     """The rest of the stack, for a layer: ``await next(request)`` opens the call and returns its stream.
 
     Attributes:
-        host: The server's host.
-        port: Its port.
-        api: The wire API's name, for example ``openai.chat``.
+        host (str): The server's host.
+        port (int): Its port.
+        api (str): The wire API's name, for example ``openai.chat``.
     """
 
     def __init__(self, driver: AsyncDriver, step: Run, abort: Abort) -> None:

@@ -100,8 +100,19 @@ class Client(ClientBase):
 
         Closing either closes the connections of both.
 
+        Args:
+            layers: In place of all of this one's; None keeps them.
+            **changes: Options of ``openai``, but those of the connections: ``max_connections``, ``ca_file``,
+                ``ssl_context``.
+
         Raises:
             svir.ConfigError: An option is not accepted, or concerns the shared connections.
+
+        Example:
+            >>> import svir
+            >>> client = svir.Client.openai("http://127.0.0.1:1234", model="large")
+            >>> client.with_options(model="small", timeout=60)
+            Client(openai.chat at 127.0.0.1:1234, model='small')
         """
         return self._derived(changes, layers)
 
@@ -116,6 +127,12 @@ class Client(ClientBase):
 
         Raises:
             svir.Error: Any kind; what came before a stream failed is in ``partial``.
+
+        Example:
+            >>> from svir.testing import MockServer
+            >>> with MockServer(["Because they can."]) as server:
+            ...     server.client().complete("Why do rivers meander?", max_tokens=100).text
+            'Because they can.'
         """
         with self.stream(request, **fields) as stream:
             return stream.complete()
@@ -146,18 +163,34 @@ class Client(ClientBase):
                 fit; ``error.completion`` is the answer, with its usage.
             svir.ConfigError: The type has no such schema, or the request asks for another form of answer.
             svir.Error: As ``complete``.
+
+        Example:
+            >>> from svir.testing import MockServer
+            >>> with MockServer(['{"Otra": 245, "Glomma": 621}']) as server:
+            ...     server.client().parse(dict[str, int], "How long are the rivers of Norway, in km?")
+            {'Otra': 245, 'Glomma': 621}
         """
         return self.complete(as_typed_request(type, request, fields, strict=strict)).parse(type)
 
     def stream(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> Stream:
         """Asks, and returns the answer as it arrives; use it in a ``with`` block.
 
-        Example:
-            .. code-block:: python
+        Args:
+            request: A request, or turns (a string is a user's turn).
+            **fields: Fields of the request.
 
-                with client.stream("Why do rivers meander?") as stream:
-                    for text in stream.text():
-                        print(text, end="", flush=True)
+        Raises:
+            svir.ConfigError: A field is not accepted. Whatever else fails does so when the block is entered,
+                or while the stream is read.
+
+        Example:
+            >>> from svir.testing import MockServer
+            >>> with MockServer(["Because they can."]) as server:
+            ...     with server.client().stream("Why do rivers meander?") as stream:
+            ...         for text in stream.text():
+            ...             print(text, end="|")
+            ...     print(stream.complete().finish)
+            Because| they| can.|stop
         """
         return self._stream(as_request(request, fields))
 
@@ -191,18 +224,36 @@ class Client(ClientBase):
             svir.ConfigError: ``concurrency`` is less than 1.
 
         Example:
-            .. code-block:: python
-
-                with client.complete_all(["Hello", "And you?"], concurrency=2) as outcomes:
-                    for index, outcome in outcomes:
-                        print(index, outcome)
+            >>> from svir.testing import MockServer
+            >>> with MockServer(["Hello.", "Fine."]) as server:
+            ...     with server.client().complete_all(["Hello", "And you?"], concurrency=1) as outcomes:
+            ...         for index, outcome in outcomes:
+            ...             print(index, outcome.text)
+            0 Hello.
+            1 Fine.
         """
         from svir.client._sync_many import Completions  # few clients need it
 
         return Completions((self.stream(request, **fields) for request in as_many(requests)), concurrency)
 
     def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:
-        """Asks, and returns the server's bytes unchanged; layers do not see it (D20)."""
+        """Asks, and returns the server's bytes unchanged; layers do not see it (D20).
+
+        Args:
+            request: A request, or turns (a string is a user's turn).
+            **fields: Fields of the request.
+
+        Raises:
+            svir.ConfigError: A field is not accepted. A failed status, or no connection, raises when the
+                block is entered, before the first byte.
+
+        Example:
+            >>> from svir.testing import MockServer
+            >>> with MockServer(["Because they can."]) as server:
+            ...     with server.client().send("Why do rivers meander?") as raw:
+            ...         b"data: [DONE]" in b"".join(raw)
+            True
+        """
         asked = as_request(request, fields)
         exchange = self._exchange
         return RawStream(self._driver, lambda: exchange.open_raw(asked, exchange.deadlines()))
@@ -212,6 +263,12 @@ class Client(ClientBase):
 
         Raises:
             svir.Error: Any kind but those of a stream.
+
+        Example:
+            >>> from svir.testing import MockServer, Reply
+            >>> with MockServer([Reply(models=["small", "large"])]) as server:
+            ...     [model.id for model in server.client().models()]
+            ['small', 'large']
         """
         return self._driver.run(self._exchange.models(self._exchange.deadlines()))
 

@@ -98,9 +98,19 @@ class Next:
     """The rest of the stack, for a layer: ``next(request)`` opens the call and returns its stream.
 
     Attributes:
-        host: The server's host.
-        port: Its port.
-        api: The wire API's name, for example ``openai.chat``.
+        host (str): The server's host.
+        port (int): Its port.
+        api (str): The wire API's name, for example ``openai.chat``.
+
+    Example:
+        >>> from svir.testing import MockServer
+        >>> def brief(request, next):
+        ...     return next(request.replace(system="Be brief."))
+        >>> with MockServer(["Because."]) as server:
+        ...     server.client(layers=[brief]).complete("Why do rivers meander?").text
+        'Because.'
+        >>> server.requests[0].body["messages"][0]["content"]
+        'Be brief.'
     """
 
     def __init__(self, driver: Driver, step: Run, abort: Abort) -> None:
@@ -195,6 +205,17 @@ class Stream(_Opened["Reply[HttpResponse]"], Shaped):
 
     The request goes out when the block is entered, on ``open()``, or with the first event. A stream is not
     to be shared between threads; only ``close()`` may come from another one.
+
+    Example:
+        >>> from svir.testing import MockServer
+        >>> with MockServer(["Because they can."]) as server:
+        ...     with server.client().stream("Why do rivers meander?") as stream:
+        ...         for event in stream:
+        ...             print(type(event).__name__)
+        TextDelta
+        TextDelta
+        TextDelta
+        Completed
     """
 
     def __iter__(self) -> Self:

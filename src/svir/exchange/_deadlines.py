@@ -59,6 +59,12 @@ class Deadlines(msgspec.Struct, frozen=True):
         first: By when something of the answer must have come.
         total: By when the answer must be whole.
         headers: Headers of this one request, beside those of the client.
+
+    Example:
+        >>> from svir.exchange import Deadlines
+        >>> limits = Deadlines().with_total(when=1060.0, seconds=60.0)
+        >>> limits.left(1015.0, started=False)
+        45.0
     """
 
     idle: float | None = None

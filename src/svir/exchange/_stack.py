@@ -58,6 +58,17 @@ class StepsLayer(Protocol):
 
     One that is bound to a face after all (it holds a client, say) has a ``colour`` as well: ``sync`` or
     ``async``.
+
+    Example:
+        >>> from svir.testing import MockServer
+        >>> class Brief:
+        ...     def steps(self, request, next, deadlines, server):
+        ...         return (yield from next(request.replace(system="Be brief."), deadlines))
+        >>> with MockServer(["Because."]) as server:
+        ...     server.client(layers=[Brief()]).complete("Why do rivers meander?").text
+        'Because.'
+        >>> server.requests[0].body["messages"][0]["content"]
+        'Be brief.'
     """
 
     def steps(self, request: Request, next: Open, deadlines: Deadlines, server: Server) -> Steps[Reply[Any]]:  # noqa: A002 (as in ``def layer(request, next)``)

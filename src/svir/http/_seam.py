@@ -162,6 +162,13 @@ class Abort:
 
     A backend attaches what shuts the connection as soon as it has one, and again for each further one. A call
     shuts what is attached, at once, and whatever is attached later.
+
+    Example:
+        >>> from svir.http import Abort
+        >>> abort = Abort()
+        >>> _ = abort.attach(lambda: print("shut"))
+        >>> _ = abort()
+        shut
     """
 
     __slots__ = ("_children", "_lock", "_shut", "asked")

@@ -118,17 +118,22 @@ class Cassette:
         hide_headers: Headers of answers that are not to be written, beside cookies and those about keys.
 
     Attributes:
-        recording: Whether it records.
+        recording (bool): Whether it records.
 
     Raises:
         svir.ConfigError: The file cannot be read, or is no cassette; from a call: nothing is recorded for its
             request; from the next call or ``close``: the file could not be written.
 
     Example:
-        .. code-block:: python
-
-            cassette = Cassette("tests/cassettes/rivers.json", mode="once")
-            client = svir.Client.openai(url, model="qwen3-27b", api_key_env="KEY", backend=cassette)
+        >>> import svir, tempfile
+        >>> from svir.testing import Cassette, MockServer
+        >>> path = tempfile.mkdtemp() + "/rivers.json"  # in tests: a file beside them
+        >>> with MockServer(["Because they can."]) as server:  # a real server, the first time
+        ...     with svir.Client.openai(server.url, model="m", backend=Cassette(path)) as client:
+        ...         answer = client.complete("Why do rivers meander?")
+        >>> with svir.Client.openai("http://127.0.0.1:9", model="m", backend=Cassette(path)) as client:
+        ...     client.complete("Why do rivers meander?").text
+        'Because they can.'
     """
 
     def __init__(

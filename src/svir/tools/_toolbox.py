@@ -50,6 +50,18 @@ class AsyncToolbox(Protocol):
     """The asynchronous counterpart of ``Toolbox``; one class may be both.
 
     Deriving a class from it provides ``acall_all``.
+
+    Example:
+        >>> import asyncio
+        >>> from svir import AsyncToolbox, Tool, ToolCall, ToolResult
+        >>> class Echo(AsyncToolbox):
+        ...     def tools(self):
+        ...         return (Tool("echo", "Says it again."),)
+        ...
+        ...     async def acall(self, call):
+        ...         return ToolResult(call.id, call.arguments)
+        >>> asyncio.run(Echo().acall_all([ToolCall("1", "echo", "Hi")]))
+        (ToolResult(call_id='1', content='Hi'),)
     """
 
     def tools(self) -> Iterable[Tool]:

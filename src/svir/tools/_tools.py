@@ -143,10 +143,18 @@ class Tools:
         """Answers calls, or those of an answer, one after the other, in their order; as ``call``.
 
         Example:
-            .. code-block:: python
-
-                while (answer := client.complete(request)).calls:
-                    request = request.with_turns(answer, *tools.call_all(answer))
+            >>> from svir import Request, ToolCall, Tools
+            >>> from svir.testing import MockServer, Reply
+            >>> def weather(city: str) -> str:
+            ...     return f"Sunny in {city}."
+            >>> tools = Tools(weather)
+            >>> replies = [Reply(calls=[ToolCall("1", "weather", '{"city": "Oslo"}')]), "Take sunglasses."]
+            >>> with MockServer(replies) as server:
+            ...     client, request = server.client(), Request(messages="What to pack?", tools=tools)
+            ...     while (answer := client.complete(request)).calls:
+            ...         request = request.with_turns(answer, *tools.call_all(answer))
+            >>> answer.text
+            'Take sunglasses.'
         """
         asked = calls_of(calls)
         self._check_injected(injected)

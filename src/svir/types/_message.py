@@ -190,5 +190,11 @@ def user(*parts: str | Part) -> Message:
 
 
 def assistant(*parts: str | Part) -> Message:
-    """A model's turn. To add an answer to a conversation, prefer ``request.with_turns(completion)``."""
+    """A model's turn. To add an answer to a conversation, prefer ``request.with_turns(completion)``.
+
+    Example:
+        >>> import svir
+        >>> svir.assistant("Because they can.").parts
+        (Text(text='Because they can.'),)
+    """
     return Message(Role.ASSISTANT, parts)
