@@ -129,4 +129,4 @@ def test_an_event_and_a_body_begin_on_lines_of_their_own():
 def test_what_both_modes_make_of_it_is_said_once():
     row = Row(id="a.b", question="?", verdict=Verdict.OK, finding="", strict="whole", lenient="whole")
     page = inert(render(msgspec.structs.replace(LLAMA, rows=(row,))))
-    assert re.search(r"Strict\s+whole\s+Lenient\s+the same\s", page.text)
+    assert re.search(r"Strict\s+whole\s+Lenient\s+as in strict mode\s", page.text)

@@ -74,7 +74,7 @@ def details(row: Row) -> list[tuple[str, str]]:
     """What a row has, by name."""
     return [
         ("Strict", row.strict),
-        ("Lenient", "the same" if row.strict == row.lenient != "" else row.lenient),
+        ("Lenient", "as in strict mode" if row.strict == row.lenient != "" else row.lenient),
         ("Options", joined((code(option) for option in row.options), " ")),
         ("Advice", row.advice),
         ("Sent", row.sent and block(REQUEST.sub(r"\1\n", row.sent))),
