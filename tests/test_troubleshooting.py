@@ -286,11 +286,13 @@ PROVOKED = [
     lambda: streamed(answer("x" * 300), limits=svir.Limits(wire_bytes=100)),
     lambda: streamed(chunk(FAR)),
     lambda: served(Stall(), idle_timeout=0.05),
+    lambda: served(Stall(), layers=[Timeout.idle(0.05)]),
     lambda: served(Stall(), layers=[Timeout.first_token(0.05)]),
     lambda: served(Stall(), layers=[Timeout.total(0.05)]),
     lambda: served(Stall(), timeout=0.05),
     lambda: parsed("", "length"),
     lambda: parsed("Well."),
+    lambda: parsed(""),
     lambda: parsed('{"length_km": "far"}'),
     lambda tmp_path: attached(tmp_path, lambda folder: svir.TextFile(folder / "before.png")),
     lambda tmp_path: attached(tmp_path, lambda folder: svir.TextFile(folder / "notes.txt")),
@@ -338,6 +340,44 @@ def texts(tmp_path_factory):
 @pytest.mark.parametrize("line", quoted() if PAGE.exists() else [])
 def test_what_the_page_quotes_is_what_svir_says(line, texts):
     assert any(said(line) == text or f" {said(line)}" in text for text in texts)
+
+
+UNREADABLE = [
+    *(lambda finish=finish: parsed("", finish) for finish in svir.FinishReason if finish != "stop"),
+    *(
+        lambda text=text: parsed(text)
+        for text in ("", "Well.", '{"a":' * 5000 + "1" + "}" * 5000, '{"length_km": "far"}')
+    ),
+    *(lambda text=text: svir.ToolCall("c", "look", text).parse(River) for text in ("{", "{}")),
+]
+"""Answers and calls that cannot be read."""
+
+
+def first_cells(page, head):
+    """What a table quotes in its first column, up to an ellipsis."""
+    table = PAGE.with_name(page).read_text("ascii").partition(head)[2].partition("\n\n")[0]
+    cells = [row.split(" | ")[0] for row in table.splitlines()[2:]]
+    return [
+        said(quote).partition("...")[0].strip() for cell in cells for quote in re.findall(r"`([^`]+)`", cell)
+    ]
+
+
+def test_the_page_about_time_quotes_what_svir_says(texts):
+    quotes = first_cells("timeouts.md", "| it says | which |")
+    assert len(quotes) >= 7
+    assert [quote for quote in quotes if not any(quote in text for text in texts)] == []
+
+
+def test_the_page_about_answers_quotes_what_svir_says():
+    quotes = first_cells("answers.md", "| it says | what happened | what to do |")
+    told = []
+    for read in UNREADABLE:
+        with pytest.raises(svir.AnswerError) as caught:
+            read()
+        told.append(caught.value.detail)
+    assert len(quotes) >= 9
+    assert [quote for quote in quotes if not any(quote in text for text in told)] == []
+    assert [text for text in told if not any(quote and quote in text for quote in quotes)] == []
 
 
 def test_everything_that_goes_wrong_here_is_on_the_page(texts):
