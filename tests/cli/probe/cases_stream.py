@@ -11,8 +11,10 @@ from tests.cli.probe.servers import (
     NOT_HERE,
     ONE,
     PLAIN,
+    SLOW,
     TALK_CUT,
     USAGE,
+    ZIPPED,
     counts,
     data,
     everywhere,
@@ -23,6 +25,7 @@ from tests.cli.probe.servers import (
     text,
 )
 from tests.cli.scripted import HEAD, chunk
+from tests.support.loopback import Cut, Pause, Send
 
 OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR = (
     Verdict.OK,
@@ -66,7 +69,8 @@ CASES = [
     ),
     ("stream.content_type", BROKEN, everywhere(b"SSH-2.0-OpenSSH\r\n\r\n", *PLAIN), "no valid HTTP"),
     ("stream.content_type", BROKEN, everywhere(HEAD, *PLAIN), "without a single chunk"),
-    ("stream.content_type", UNCLEAR, everywhere(refused(), *PLAIN), "as to every request"),
+    ("stream.content_type", UNCLEAR, everywhere(refused(), *PLAIN), "as to the simplest request"),
+    ("stream.content_type", BROKEN, everywhere(ZIPPED, *PLAIN), "encoded (gzip)"),
     ("stream.content_type", UNCLEAR, everywhere(BUSY, *PLAIN), "HTTP 503: busy"),
     ("stream.framing", OK, {}, "Nothing but data"),
     ("stream.framing", OK, {"plain": stream(b": ping\n\n", role(), chunk({}, "stop"))}, "1 comment"),
@@ -102,7 +106,13 @@ CASES = [
         {"plain": stream(data({"choices": [], "prompt_filter_results": [{}]}), role(), chunk({}, "stop"))},
         "report on the prompt",
     ),
+    ("stream.pieces", OK, {"plain": SLOW}, "3 pieces came over 0."),
+    ("stream.pieces", DIFFERENT, {"plain": text(8 * "so long a piece ")}, "in one piece"),
+    ("stream.pieces", DIFFERENT, {"plain": [Pause(1.1), Send(text(*9 * ["so "])), Cut()]}, "holds them back"),
+    ("stream.pieces", UNCLEAR, {}, "too fast to tell"),
+    ("stream.pieces", UNCLEAR, {"plain": stream(role(), chunk({}, "stop"))}, "No text"),
     ("stream.done", OK, {}, "Ends with [DONE]"),
+    ("stream.done", BROKEN, {"plain": DIES + data({"error": {"message": "boom"}})}, "ends the answer: boom"),
     ("stream.done", BROKEN, {"plain": stream(role(), chunk({}, "stop"), done=False)}, "without [DONE]"),
     ("stream.done", BROKEN, {"plain": DIES}, "without a finish reason"),
     ("stream.strict", OK, {}, "all of 3 streams"),

@@ -163,13 +163,14 @@ DIES = text("on", finish=None).removesuffix(b"data: [DONE]\n\n")
 CUT_CALLS = calls(*GOOD_CALLS[:2], finish="length")
 TALK_CUT = text("on", finish="length")
 BUSY = refused("503 Service Unavailable", "busy")
+ZIPPED = HEAD.replace(b"\r\n\r\n", b"\r\ncontent-encoding: gzip\r\n\r\n") + b"\x1f\x8b"
 NOT_HERE = refused("404 Not Found", "nothing here")
 
 
 def slowly(end: bytes) -> list:
     """An answer of three pieces, with time between them."""
     piece = chunk({"content": "so "})
-    paced = [act for _ in range(3) for act in (Send(piece), Pause(0.02))]
+    paced = [act for _ in range(3) for act in (Send(piece), Pause(0.04))]
     return [Send(HEAD + role()), *paced, Send(chunk({}, "stop") + end + b"data: [DONE]\n\n"), Cut()]
 
 
@@ -234,15 +235,22 @@ def serving(**answers: object) -> Loopback:
 
 
 def probed(
-    server: Loopback, *only: str, seconds: float = 20.0, key: str | None = None, **named: str
+    server: Loopback,
+    *only: str,
+    seconds: float = 20.0,
+    each: float | None = None,
+    key: str | None = None,
+    **named: str,
 ) -> Report:
-    """What a probe in this process finds."""
-    settings = settings_from(server.url, {}, Secret(key) if key else None)
+    """What a probe in this process finds; ``each`` is how long every answer may take."""
+    secret = Secret(key) if key else None
     backend = Http11Backend()
-    asker = Asker(settings, Secret(key) if key else None, seconds=seconds, backend=backend)
+    asker = Asker(settings_from(server.url, {}, secret), secret, seconds=seconds, backend=backend)
+    plan = make_plan(only, seconds=seconds)
+    if each is not None:
+        plan = plan._replace(steps=tuple(step._replace(seconds=each) for step in plan.steps))
     try:
-        plan = make_plan(only, seconds=seconds)
-        report = probe(asker, plan, Named(server.url, **named), lambda name: None)
+        report = probe(asker, plan, Named(**named), lambda name: None)
     finally:
         backend.close()
     assert report.requests == asker.sent <= plan.requests

@@ -22,7 +22,8 @@ def verdicts(report: Report) -> dict[str, Verdict]:
 def test_a_server_that_keeps_to_the_documents_is_all_right(command):
     with serving() as server:
         report = probed(command, server.url, "--only", "models,stream,usage,finish")
-    assert set(verdicts(report).values()) == {Verdict.OK}
+    odd = {row: verdict for row, verdict in verdicts(report).items() if verdict is not Verdict.OK}
+    assert odd == {"stream.pieces": Verdict.UNCLEAR}  # so short an answer is over at once
     assert report.requests == len(server.requests)
     assert report.call == f"svir.Client.openai('{server.url}', model='m')"
 
@@ -52,7 +53,6 @@ def test_help_fits_a_small_terminal(command):
         (("http://example.org",), 22, b"--allow-http"),
         (("no-url",), 22, b"must begin with http"),
         ((), 22, b"give its URL"),
-        (("http://127.0.0.1:9", "--local"), 22, b"not both"),
         (("http://127.0.0.1:9", "--only", "nonsense"), 22, b"--only takes models"),
         (("http://127.0.0.1:9", "--api-key-env", "NOT_SET"), 22, b"NOT_SET"),
     ],

@@ -183,6 +183,7 @@ class Pending:
         self._head: tuple[int, Headers] | None = None
         self._error: Error | None = None
         self._stopped: Literal["", "size", "left"] = ""
+        self._fault: Exception | None = None
         self._seconds = seconds
         self._finished = threading.Event()
         self._changed = asker.changed
@@ -218,6 +219,8 @@ class Pending:
         return self._answer(late=False)
 
     def _answer(self, *, late: bool) -> Answer:
+        if self._fault is not None:
+            raise self._fault
         with self._changed:
             status, headers = self._head or (None, Headers())
             error = self._error
@@ -259,6 +262,8 @@ class Pending:
         except Error as error:
             with self._changed:
                 self._error = error
+        except Exception as error:  # noqa: BLE001 (a fault of svir, which the main thread reports)
+            self._fault = error
         finally:
             with self._changed:
                 self._finished.set()

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from svir.cli._connect import start_local
 from svir.cli._new_file import NewFile
-from svir.cli._output import Output, say, write
+from svir.cli._output import Output, say
 from svir.cli.probe._ask import Asker
 from svir.cli.probe._html import render
 from svir.cli.probe._plan import make_plan
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["Wanted", "find_out", "run"]
 
 PIPE_WIDTH = 80
+LOCAL_KEY = "SVIR_KEY"
+"""The variable that `svir local` prints the key of a local server for."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,8 +81,10 @@ def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False, html: P
 def show(report: Report, *, as_json: bool, verbose: bool) -> None:
     """Prints a report to standard output."""
     if as_json:
-        write(sys.stdout, msgspec.json.format(msgspec.json.encode(report), indent=2).decode() + "\n")
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
         return
+    if callable(reconfigure := getattr(sys.stdout, "reconfigure", None)):
+        reconfigure(errors="backslashreplace")  # whatever the locale: a server's words may be any
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     print_report(Console(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose)
 
@@ -95,18 +99,17 @@ def find_out(wanted: Wanted) -> Report:
     plan = make_plan(wanted.only, leave_out=leave_out, seconds=wanted.seconds)
     with contextlib.ExitStack() as stack:
         output = Output()
-        url, key, named_model = wanted.url, None, wanted.model
+        url, key = wanted.url, None
+        named = Named(wanted.model, wanted.api_key_env, wanted.allow_http)
         if wanted.local:
-            if url is not None:
-                raise ConfigError("give a URL or --local, not both")
             server = stack.enter_context(start_local(None, 0, output))
-            url, key, named_model = server.url, Secret(server.api_key), wanted.model or server.model
+            url, key = server.url, Secret(server.api_key)
+            named = Named(wanted.model or server.model, LOCAL_KEY)
         elif url is None:
             raise ConfigError("no server: give its URL, set SVIR_URL, or try --local")
         elif wanted.api_key_env is not None:
             key = _key_in(url, wanted)
         settings = settings_from(url, {"allow_http": wanted.allow_http}, key)
-        named = Named(url, named_model, wanted.api_key_env, wanted.allow_http)
         backend = Http11Backend()
         stack.callback(backend.close)
         say(f"svir probe: {plan}")

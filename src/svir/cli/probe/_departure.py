@@ -46,8 +46,8 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True):
         pieces: How many pieces of it had come.
         span: Over how many seconds they came.
         ended: Whether it had come to its end before it could be left.
-        counter: Where the server says how many requests it works on; empty when it does not.
-        before: How many those were before.
+        counter: Where the server says how many requests it works on; empty when it does not, or when it was
+            at work for others before.
         during: How many while the answer came.
         after: When it was asked afterwards, and how many there were then.
         alone: How long a request of one token takes when nothing else is asked: until its first byte.
@@ -61,7 +61,6 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True):
     span: float = 0.0
     ended: bool = False
     counter: str = ""
-    before: int = 0
     during: int = 0
     after: tuple[tuple[float, int], ...] = ()
     alone: float | None = None

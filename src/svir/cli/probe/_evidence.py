@@ -35,6 +35,8 @@ REJECTIONS = frozenset({400, 422})
 NOT_THERE = frozenset({404, 405})
 
 
+IN_STREAM = frozenset({"server", "context_overflow"})
+"""The kinds of error that a server reports inside a stream."""
 CONTEXT_KEYS = ("n_ctx", "max_model_len", "loaded_context_length", "context_length", "context_window")
 """What listings call the length of a model's context, in tokens."""
 LONGEST_CONTEXT = 64 * 1024
@@ -57,6 +59,8 @@ class Heard:
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
+        self.confirmed: bool | None = None
+        """Whether the simplest request was still answered after this one had failed; None when not tried."""
         self.reading = Reading(answer.body)
 
     @cached_property
@@ -84,8 +88,21 @@ class Heard:
         error = self.lenient.error
         if self.answer.status is None or error is None:
             return None
-        inside = self.success and error.kind in {"server", "context_overflow"} and not self.reading.visible
+        inside = self.success and error.kind in IN_STREAM and not self.reading.visible
         return error if inside or (error.status is not None and error.status >= 400) else None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it may be the server that failed, and not the request."""
+        status = self.answer.status
+        inside = self.refusal is not None and self.success
+        return status is None or self.answer.late or inside or (status >= 500 and status != 501)
+
+    @property
+    def reported(self) -> Error | None:
+        """The error that the server reported in the midst of an answer."""
+        error = self.lenient.error
+        return error if self.streamed and error is not None and error.kind in IN_STREAM else None
 
     @property
     def streamed(self) -> bool:
@@ -129,7 +146,9 @@ class Evidence:
         self.heard: dict[str, Heard] = {}
         self.departure: Departure | None = None
         self.unreached: tuple[str, ...] = ()
-        """The steps that there was no time for."""
+        """The steps that were not taken any more."""
+        self.ended = ""
+        """Why not."""
 
     def add(self, name: str, answer: Answer) -> None:
         """Takes in the answer to a step."""
@@ -155,15 +174,9 @@ class Evidence:
 
     @property
     def talk(self) -> Heard | None:
-        """The longest plain answer there is, or what came in its place."""
-        tried = [self.heard[name] for name in ("lean", "plain", "elsewhere", "bare") if name in self.heard]
-        return next((heard for heard in tried if heard.streamed), tried[0] if tried else None)
-
-    @property
-    def timed(self) -> Heard | None:
-        """The answer whose speed is told: it was asked to be of some length."""
+        """The answer to a plain question, asked for at some length; or the one that came in its place."""
         tried = [self.heard[name] for name in ("lean", "plain") if name in self.heard]
-        return next((heard for heard in tried if heard.streamed), tried[0] if tried else None)
+        return next((heard for heard in tried if heard.streamed), tried[-1] if tried else None)
 
     @property
     def dialect(self) -> Dialect:

@@ -45,20 +45,24 @@ def leave(asker: Asker, evidence: Evidence, seconds: float) -> Departure | None:
     if long is None or short is None:
         return None
     counter, before = _find_counter(asker)
-    alone = None if counter else _first_token(asker.ask(short, seconds))
+    alone = _first_token(asker.ask(short, seconds))
     coming = asker.begin(long, seconds)
     asker.until(lambda: coming.done or _pieces(coming) >= FIRST_PIECES, seconds)
     if coming.done or _pieces(coming) < FIRST_PIECES:
-        return _described(coming.leave(), ended=True, counter=counter, before=before, alone=alone)
-    if counter:
+        return _described(coming.leave(), ended=True)
+    during = 0
+    if counter and not before:  # else others are being served, whose requests it counts as well
         during = busy(asker.ask(Asked(method="GET", path=counter), COUNTER_SECONDS)) or 0
-        ended, answer = coming.done, coming.leave()
-        after = _watch(asker, counter, before) if during > before and not ended else ()
-        return _described(answer, ended=ended, counter=counter, before=before, during=during, after=after)
+    if during:
+        answer = coming.leave()
+        ended = answer.stopped != "left"
+        after = () if ended else _watch(asker, counter)
+        return _described(answer, ended=ended, counter=counter, during=during, after=after)
     waiting = asker.begin(short, seconds)
     # Long enough to be sure that it is held up, and not only slow.
     asker.until(lambda: coming.done or _answered(waiting), max(1.0, 4 * (alone or 0.0)))
-    ended, held_up, answer = coming.done, not _answered(waiting), coming.leave()
+    held_up, answer = not _answered(waiting), coming.leave()
+    ended = answer.stopped != "left"
     left_at = asker.clock()
     if held_up and not ended:
         asker.until(lambda: waiting.done or _answered(waiting), PATIENCE)
@@ -77,15 +81,17 @@ def _find_counter(asker: Asker) -> tuple[str, int]:
     return "", 0
 
 
-def _watch(asker: Asker, counter: str, before: int) -> tuple[tuple[float, int], ...]:
-    """Asks the counter until it is down again, or for a few seconds."""
+def _watch(asker: Asker, counter: str) -> tuple[tuple[float, int], ...]:
+    """Asks the counter until it is at nothing again, or for a few seconds."""
     left_at, seen = asker.clock(), list[tuple[float, int]]()
     for look in range(LOOKS):
+        if asker.left <= 0:
+            break
         asker.backend.sleep(min(LOOK_EVERY * (look + 1), asker.left))
         count = busy(asker.ask(Asked(method="GET", path=counter), COUNTER_SECONDS))
         if count is not None:
             seen.append((asker.clock() - left_at, count))
-            if count <= before:
+            if count == 0:
                 break
     return tuple(seen)
 
@@ -95,7 +101,6 @@ def _described(
     *,
     ended: bool,
     counter: str = "",
-    before: int = 0,
     during: int = 0,
     after: tuple[tuple[float, int], ...] = (),
     alone: float | None = None,
@@ -110,7 +115,6 @@ def _described(
         span=times[-1] - times[0] if times else 0.0,
         ended=ended,
         counter=counter,
-        before=before,
         during=during,
         after=after,
         alone=alone,

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from svir.cli.probe._questions import Question
     from svir.cli.probe._steps import Step
 
-__all__ = ["Plan", "make_plan"]
+__all__ = ["CHECKS", "Plan", "make_plan"]
+
+CHECKS = 8
+"""How many times it is looked, after a failure, whether the server still answers: one token each."""
 
 
 class Plan(NamedTuple):
@@ -34,19 +37,19 @@ class Plan(NamedTuple):
     @property
     def requests(self) -> int:
         """Most requests that are sent."""
-        return sum(step.requests for step in self.steps)
+        return CHECKS + sum(step.requests for step in self.steps)
 
     @property
     def tokens(self) -> int:
         """Most tokens that are asked for, all answers together."""
-        return sum(step.tokens for step in self.steps)
+        return CHECKS + sum(step.tokens for step in self.steps)
 
     def __str__(self) -> str:
         """The cost in one line.
 
         Example:
             >>> print(make_plan(["models"], seconds=60.0))
-            at most 4 requests, 3 tokens, 60 seconds
+            at most 12 requests, 11 tokens, 60 seconds
         """
         requests, tokens = plural(self.requests, "request"), plural(self.tokens, "token")
         return f"at most {requests}, {tokens}, {plural(round(self.seconds), 'second')}"

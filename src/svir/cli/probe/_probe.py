@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from svir import __version__
 from svir.cli.probe._call import call_for
-from svir.cli.probe._evidence import Evidence
+from svir.cli.probe._evidence import Evidence, Heard
+from svir.cli.probe._plan import CHECKS
 from svir.cli.probe._questions import row
 from svir.cli.probe._report import Report
+from svir.cli.probe._requests import short
 from svir.cli.probe._speed import speed_of
 from svir.cli.probe._steps import BASICS
 from svir.cli.probe._text import quoted
@@ -20,9 +22,11 @@ if TYPE_CHECKING:
 
     from svir.cli.probe._ask import Answer, Asker
     from svir.cli.probe._plan import Plan
+    from svir.cli.probe._steps import Step
 
 __all__ = ["Named", "probe"]
 
+CHECK_SECONDS = 30.0
 LEAST_SECONDS = 0.2
 """With less time than this left, nothing more is asked."""
 
@@ -30,7 +34,6 @@ LEAST_SECONDS = 0.2
 class Named(NamedTuple):
     """What the user named, for the call to paste."""
 
-    url: str
     model: str = ""
     api_key_env: str | None = None
     allow_http: bool = False
@@ -49,10 +52,11 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
         svir.Error: Nothing could be found out: there is no connection, no model, or the key is refused.
     """
     started, begun = datetime.now(UTC), asker.clock()
-    evidence = Evidence(named.model)
+    evidence, checks = Evidence(named.model), CHECKS
     for number, step in enumerate(plan.steps):
         progress(step.name)
-        if asker.left < LEAST_SECONDS:
+        evidence.ended = evidence.ended or _end(asker, evidence, step)
+        if evidence.ended:
             evidence.unreached = tuple(step.name for step in plan.steps[number:])
             break
         step.take(step, asker, evidence)
@@ -61,6 +65,9 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
             evidence.model = named.model or _only_model(evidence)
         elif step.name == BASICS[-1]:
             _require_admission(evidence)
+        elif (heard := evidence.get(step.name)) is not None and heard.failed and checks:
+            checks -= 1
+            evidence.ended = _check(asker, evidence, heard)
     rows = tuple(row(question, evidence) for question in plan.questions)
     follow = [*evidence.dialect.options, *(option for one in rows for option in one.options)]
     answers = [heard.answer for heard in evidence.heard.values()]
@@ -82,6 +89,24 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
             url, evidence.model, follow, api_key_env=named.api_key_env, allow_http=named.allow_http
         ),
     )
+
+
+def _end(asker: Asker, evidence: Evidence, step: Step) -> str:
+    """Why nothing more is asked, or nothing."""
+    if asker.left < LEAST_SECONDS:
+        return "the time was used up"
+    if step.name not in {"models", *BASICS, "plain", "lean"} and evidence.baseline is None:
+        return "the simplest request is not answered"
+    return ""
+
+
+def _check(asker: Asker, evidence: Evidence, heard: Heard) -> str:
+    """Whether the server still answers, after it failed; why nothing more is asked when it does not."""
+    asked = short(evidence)
+    if evidence.baseline is None or asked is None:
+        return ""
+    heard.confirmed = Heard(asker.ask(asked, CHECK_SECONDS)).streamed
+    return "" if heard.confirmed else "the server had stopped answering"
 
 
 def _require_connection(answer: Answer) -> None:

@@ -14,7 +14,7 @@ __all__ = ["speed_of"]
 
 def speed_of(evidence: Evidence) -> Speed:
     """The speed of a plain answer of some length."""
-    heard = evidence.timed
+    heard = evidence.talk
     if heard is None or not heard.streamed:
         return Speed()
     answer, reading = heard.answer, heard.reading

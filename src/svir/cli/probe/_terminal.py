@@ -13,7 +13,7 @@ from svir.cli.probe._report import Verdict
 from svir.cli.probe._text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console
 
@@ -49,9 +49,8 @@ def print_report(console: Console, report: Report, *, verbose: bool = False) -> 
 
 
 def _lines(report: Report, width: int, *, verbose: bool) -> Iterator[Text]:
-    yield Text(
-        f"{report.url}  {report.model}" + (f"  ({report.server})" if report.server else ""), Style(bold=True)
-    )
+    head = f"{report.url}  {report.model}" + (f"  ({report.server})" if report.server else "")
+    yield from (Text(line, Style(bold=True)) for line in _wrapped([head], width))
     sent_before = ""
     for group, rows in groupby(report.rows, key=lambda row: row.id.partition(".")[0]):
         yield Text("")
@@ -62,7 +61,7 @@ def _lines(report: Report, width: int, *, verbose: bool) -> Iterator[Text]:
                 yield from _details(row, width, sent_before)
                 sent_before = row.sent or sent_before
     yield Text("")
-    yield from _summary(report)
+    yield from (Text(line) for line in _wrapped(_summary(report), width))
     yield Text("")
     yield Text(report.call)
 
@@ -96,14 +95,18 @@ def _details(row: Row, width: int, sent_before: str) -> Iterator[Text]:
                 yield Text(f"{'':15}{line}", Style(dim=True))
 
 
-def _summary(report: Report) -> Iterator[Text]:
+def _wrapped(lines: Iterable[str], width: int) -> Iterator[str]:
+    for line in lines:
+        yield from textwrap.wrap(line, width)
+
+
+def _summary(report: Report) -> Iterator[str]:
     counts = [(verdict, sum(row.verdict is verdict for row in report.rows)) for verdict in Verdict]
     said = ", ".join(f"{count} {verdict}" for verdict, count in counts if count)
-    yield Text(f"{said}: {plural(report.requests, 'request')} in {report.seconds:.1f} s")
+    yield f"{said}: {plural(report.requests, 'request')} in {report.seconds:.1f} s"
     speed = list[str]()
     if report.speed.first_token is not None:
         speed.append(f"first token after {report.speed.first_token * 1000:.0f} ms")
     if report.speed.tokens_per_second is not None:
         speed.append(f"{report.speed.tokens_per_second:.1f} tokens/s")
-    if speed:
-        yield Text(", ".join(speed))
+    yield ", ".join(speed)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -24,7 +25,7 @@ LONGEST_STRING = 80
 
 
 def withheld(text: str, key: str) -> str:
-    """The text without the key.
+    """The text without the key, as it is or as JSON and URLs write it.
 
     Example:
         >>> withheld("no such key: sk-12345678, or sk-1234567", "sk-12345678")
@@ -32,7 +33,8 @@ def withheld(text: str, key: str) -> str:
     """
     if len(key) < SHORTEST_KEY:
         return text
-    for shape in dict.fromkeys((key, msgspec.json.encode(key).decode()[1:-1])):
+    in_json = msgspec.json.encode(key).decode()[1:-1]
+    for shape in dict.fromkeys((key, in_json, in_json.replace("/", "\\/"), quote(key, safe=""))):
         head = shape[:KNOWN_BY]
         at = text.find(head)
         while at >= 0:

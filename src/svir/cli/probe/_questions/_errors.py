@@ -62,13 +62,15 @@ def failing(name: str, right: frozenset[int], fine: frozenset[int], answered: st
         if refusal is None or status is None or (evidence.baseline is None and found is not None):
             return found or nothing()
         told, shown = f"HTTP {status} with {shape(heard)}", head_of(heard)
-        if heard.success:
+        if heard.success and heard.confirmed:
             return Finding(Verdict.DIFFERENT, "HTTP 200, and the error inside the stream.", heard, shown)
         if status in right and refusal.server_message:
             return Finding(Verdict.OK, f"{told}.", heard, shown)
         if status in right or status in fine:
             unsaid = "" if refusal.server_message else ", in which svir finds no message"
             return Finding(Verdict.DIFFERENT, f"{told}{unsaid}.", heard, shown)
+        if heard.failed and not heard.confirmed:
+            return found or nothing()
         advice = RETRYABLE if refusal.retryable else ""
         return Finding(Verdict.DIFFERENT, f"{told}, which says something else.", heard, shown, advice=advice)
 

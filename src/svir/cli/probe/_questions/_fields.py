@@ -65,7 +65,7 @@ def stop(evidence: Evidence) -> Finding:
         )
     talk = evidence.talk
     usual = talk is not None and STOP in talk.reading.text
-    if reading.finish == "stop" and (usual or not reading.text):
+    if reading.finish == "stop" and usual and reading.text:
         return Finding(Verdict.OK, 'Kept: the answer ends before it, with "stop".', heard, shown)
     return Finding(Verdict.UNCLEAR, "Accepted; the answer did not come to it.", heard, shown)
 

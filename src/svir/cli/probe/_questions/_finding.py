@@ -1,7 +1,8 @@
 """What a question is, what is found, and what is found when there is nothing to look at.
 
 1. That a server refuses a request tells something about what was added to it only when the request without
-   it was answered (`Evidence.baseline`).
+   it was answered (`Evidence.baseline`); and that it fails, only when it still answers that one afterwards
+   (`Heard.confirmed`).
 2. A refusal is the server's: a status, or an error inside the stream. That an answer does not show what it
    was asked to show may be the model's doing, and is `UNCLEAR`.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from svir.cli.probe._report import Row, Verdict
 from svir.cli.probe._text import sent_text
+from svir.errors import ProtocolError
 
 if TYPE_CHECKING:
     from svir.cli.probe._evidence import Evidence, Heard
@@ -22,6 +24,7 @@ __all__ = [
     "Finding",
     "Judge",
     "Question",
+    "broken_off",
     "bytes_of",
     "head_of",
     "nothing",
@@ -92,13 +95,14 @@ def row(question: Question, evidence: Evidence) -> Row:
     """The row of a question."""
     found = question.judge(evidence)
     if found.verdict is Verdict.SKIPPED and not set(question.needs).isdisjoint(evidence.unreached):
-        found = nothing("Not reached: the time was used up.")
+        found = nothing(f"Not asked: {evidence.ended}.")
     heard = found.heard
     sent = strict = lenient = ""
     if heard is not None:
         asked = heard.answer.asked
         sent = sent_text(asked.method, heard.answer.target, asked.body, wrong_key=asked.wrong_key)
-        strict, lenient = heard.strict.said, heard.lenient.said
+        if heard.answer.stopped != "left":
+            strict, lenient = heard.strict.said, heard.lenient.said
     return Row(
         id=question.id,
         question=question.question,
@@ -121,6 +125,14 @@ def nothing(why: str = "Not asked.") -> Finding:
 def bytes_of(heard: Heard, data: bytes) -> str:
     """Bytes of an answer, as they are shown."""
     return heard.answer.quote(data.strip(), SHOWN_BYTES)
+
+
+def broken_off(heard: Heard) -> str:
+    """That an answer broke off, and why."""
+    if heard.reported is not None:
+        return f"An error ended the answer ({heard.answer.quote(heard.reported.server_message or '', 60)})"
+    error = heard.answer.error or heard.lenient.error
+    return f"The answer broke off ({error.detail if error is not None else heard.answer.stopped})"
 
 
 def text_of(heard: Heard) -> str:
@@ -149,7 +161,7 @@ def words(heard: Heard) -> str:
     """A refusal in a few words: the status, and the server's own."""
     answer, error = heard.answer, heard.refusal
     inside = "" if error is None or error.status is not None else ", then an error"
-    said = answer.quote(error.server_message or "", 160) if error is not None else ""
+    said = answer.quote(error.server_message or "", 120) if error is not None else ""
     return f"HTTP {answer.status}{inside}" + (f": {said}" if said else "")
 
 
@@ -177,6 +189,9 @@ def obstacle(evidence: Evidence, heard: Heard) -> Finding | None:
         where = answer.quote(answer.headers.get("location") or "nowhere", 100)
         found = f"Redirects with HTTP {answer.status} to {where}, and svir follows no redirect."
         return Finding(Verdict.BROKEN, found, heard, shown, advice="Probe the address it redirects to.")
+    if (coding := answer.headers.get("content-encoding") or "identity").strip().lower() != "identity":
+        found = f"Sends it encoded ({answer.quote(coding, 30)}), though only identity is accepted."
+        return Finding(Verdict.BROKEN, found, heard, shown)
     if answer.content_type != "text/event-stream":
         kind = answer.quote(answer.content_type or "no content-type", 60)
         return Finding(
@@ -192,19 +207,27 @@ def obstacle(evidence: Evidence, heard: Heard) -> Finding | None:
 def _no_answer(heard: Heard) -> Finding:
     error = heard.answer.error
     detail = error.detail if error is not None else "it was left"
-    verdict = Verdict.UNCLEAR if heard.answer.late else Verdict.BROKEN
-    return Finding(verdict, f"No answer: {detail}.", heard)
+    # What was never sent, or takes too long, says nothing of what was asked.
+    clear = heard.confirmed and not heard.answer.late and not (error is not None and error.unsent)
+    clear = clear or isinstance(error, ProtocolError)  # that is a server's own doing, whenever it comes
+    return Finding(Verdict.BROKEN if clear else Verdict.UNCLEAR, f"No answer: {detail}{_too(heard)}.", heard)
+
+
+def _too(heard: Heard) -> str:
+    return ", and none to the simplest request either" if heard.confirmed is False else ""
 
 
 def _refused(evidence: Evidence, heard: Heard) -> Finding:
     status, error = heard.answer.status or 0, heard.refusal
     said, shown = words(heard), head_of(heard)
     if evidence.baseline is None:
-        return Finding(Verdict.UNCLEAR, f"{said} (as to every request so far).", heard, shown)
+        return Finding(Verdict.UNCLEAR, f"{said}, as to the simplest request.", heard, shown)
     if status in PASSING or status in {401, 403}:
         return Finding(Verdict.UNCLEAR, f"{said}.", heard, shown)
     says_so = CANNOT.search((error.server_message if error else None) or "") is not None
-    if status < 500 or status == 501 or says_so:
+    if heard.failed and not heard.confirmed:
+        return Finding(Verdict.UNCLEAR, f"{said}{_too(heard)}.", heard, shown)
+    if not heard.failed or says_so:
         advice = ""
         if error is not None and error.retryable:
             advice = f"svir takes HTTP {status} for a failure that may pass: do not retry this one."

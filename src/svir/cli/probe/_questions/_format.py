@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from svir.cli.probe._evidence import PROPERTIES
-from svir.cli.probe._questions._finding import Finding, Question, of_stream, tail_of, text_of
+from svir.cli.probe._questions._finding import Finding, Question, broken_off, of_stream, tail_of, text_of
 from svir.cli.probe._reading import as_json, as_object
 from svir.cli.probe._report import Verdict
 
@@ -28,22 +28,23 @@ def _of_form(fits: Callable[[Any], bool], kept: str, other: str) -> Callable[[He
         value = as_json(text.encode("utf-8", "replace"))
         if fits(value):
             return Finding(Verdict.OK, kept, heard, text_of(heard))
-        if not heard.complete or reading.finish == "length":
-            return Finding(Verdict.UNCLEAR, "Accepted; the answer was cut before it was whole.", heard, shown)
-        thought = next(
-            (key for key, told in reading.reasoning.items() if fits(as_json(told.strip().encode()))), ""
-        )
-        if not text and thought:
-            told = f"The JSON comes as {thought}, and the text stays empty."
-            return Finding(Verdict.BROKEN, told, heard, shown)
-        if not text:
-            return Finding(Verdict.UNCLEAR, "Accepted; the answer is empty.", heard, shown)
         if text.startswith("```"):
             told = "Accepted, and not kept: the answer stands in a fence of Markdown."
-        elif value is None:
+            return Finding(Verdict.DIFFERENT, told, heard, text_of(heard))
+        if text and not text.startswith(("{", "[")):
             told = "Accepted, and not kept: the answer is no JSON."
-        else:
-            told = other
+            return Finding(Verdict.DIFFERENT, told, heard, text_of(heard))
+        if not heard.complete:
+            return Finding(Verdict.UNCLEAR, f"{broken_off(heard)} before it was whole.", heard, shown)
+        if reading.finish == "length":
+            return Finding(Verdict.UNCLEAR, "The limit cut the answer before it was whole.", heard, shown)
+        for key, thought in reading.reasoning.items():
+            if not text and fits(as_json(thought.strip().encode("utf-8", "replace"))):
+                told = f"The JSON comes as {key}, and the text stays empty."
+                return Finding(Verdict.BROKEN, told, heard, shown)
+        if not text:
+            return Finding(Verdict.UNCLEAR, "Accepted; the answer is empty.", heard, shown)
+        told = "Accepted, and not kept: the answer is no JSON." if value is None else other
         return Finding(Verdict.DIFFERENT, told, heard, text_of(heard))
 
     return judge

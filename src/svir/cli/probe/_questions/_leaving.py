@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svir.cli.probe._evidence import Heard
-from svir.cli.probe._questions._finding import Finding, Question, nothing
+from svir.cli.probe._questions._finding import Finding, Question, nothing, obstacle
 from svir.cli.probe._report import Verdict
 from svir.cli.probe._text import plural
 
@@ -28,19 +28,20 @@ def stops(evidence: Evidence) -> Finding:
     if seen is None:
         return nothing()
     heard = Heard(seen.long)
+    if (found := obstacle(evidence, heard)) is not None:
+        return found
     if seen.ended:
         return Finding(Verdict.UNCLEAR, "The answer ended before it could be left.", heard)
     return (_by_counter if seen.counter else _by_time)(seen, heard)
 
 
 def _by_counter(seen: Departure, heard: Heard) -> Finding:
-    shown = f"{seen.counter}: {seen.before} at work before, {seen.during} meanwhile"
+    shown = f"{seen.counter}: none at work before, {seen.during} meanwhile"
     shown += "".join(f", {count} after {seconds:.1f} s" for seconds, count in seen.after)
-    if seen.during <= seen.before or not seen.after:
-        told = f"{seen.counter} does not count the request, and timing was not tried."
-        return Finding(Verdict.UNCLEAR, told, heard, shown)
+    if not seen.after:
+        return Finding(Verdict.UNCLEAR, "Its count of requests could not be read again.", heard, shown)
     seconds, count = seen.after[-1]
-    if count > seen.before:
+    if count > 0:
         return _goes_on(heard, shown, seconds) if seconds >= GOES_ON_SECONDS else _no_telling(heard, shown)
     return _stopped(seen, heard, shown, seconds)
 

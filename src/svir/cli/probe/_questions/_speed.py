@@ -17,7 +17,7 @@ __all__ = ["QUESTIONS"]
 
 def first_token(evidence: Evidence) -> Finding:
     """Until the first piece."""
-    heard = evidence.timed
+    heard = evidence.talk
     found = _nothing_came(evidence, heard)
     if found is not None or heard is None:
         return found or nothing()
@@ -28,7 +28,7 @@ def first_token(evidence: Evidence) -> Finding:
 
 def rate(evidence: Evidence) -> Finding:
     """Tokens a second."""
-    heard = evidence.timed
+    heard = evidence.talk
     found = _nothing_came(evidence, heard)
     if found is not None or heard is None:
         return found or nothing()

@@ -29,6 +29,9 @@ DELTA_KEYS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_c
 """What svir reads of a delta."""
 MAY_BE_NULL = DELTA_KEYS | {"function_call"}
 """What the API's documents have, with the two keys that everybody knows for reasoning."""
+FEW_WORDS = 8
+MOMENT = 0.05
+"""Seconds within which pieces come at once."""
 KNOWN_LINES = (b"data:", b"id:", b"retry:", b"event: message", b":")
 
 
@@ -162,6 +165,9 @@ def done(heard: Heard) -> Finding:
         return Finding(Verdict.UNCLEAR, f"The end of the answer was not seen: {why}.", heard, shown)
     if answer.error is not None:
         return Finding(Verdict.BROKEN, f"The answer breaks off: {answer.error.detail}.", heard, shown)
+    if (error := heard.reported) is not None:
+        told = f"An error ends the answer: {answer.quote(error.server_message or 'without words', 160)}."
+        return Finding(Verdict.BROKEN, told, heard, shown)
     if not reading.finishes:
         return Finding(
             Verdict.BROKEN, "The answer ends without a finish reason and without [DONE].", heard, shown
@@ -170,15 +176,36 @@ def done(heard: Heard) -> Finding:
     return Finding(Verdict.BROKEN, "The answer ends without [DONE].", heard, shown, advice=advice)
 
 
+def pieces(heard: Heard) -> Finding:
+    """Whether it comes as it is made."""
+    visible, seconds = heard.reading.visible, heard.answer.seconds
+    if not visible:
+        return Finding(Verdict.UNCLEAR, "No text came.", heard)
+    first, last = (heard.answer.arrived(visible[place].end) for place in (0, -1))
+    text = "".join(heard.reading.reasoning.values()) + heard.reading.text
+    if len(visible) == 1 and len(text.split()) > FEW_WORDS:
+        return Finding(Verdict.DIFFERENT, "The whole text comes in one piece.", heard, tail_of(heard))
+    if last - first > MOMENT:
+        told = f"{plural(len(visible), 'piece')} came over {last - first:.2f} s."
+        return Finding(Verdict.OK, told, heard)
+    if seconds > 20 * MOMENT and len(visible) > FEW_WORDS:
+        told = f"All of {len(visible)} pieces came at once, after {first:.1f} s: something holds them back."
+        return Finding(Verdict.DIFFERENT, told, heard)
+    return Finding(Verdict.UNCLEAR, "The answer came too fast to tell.", heard)
+
+
 def strict(evidence: Evidence) -> Finding:
     """Whether strict mode reads every answer."""
     streams = [heard for heard in evidence.heard.values() if heard.streamed and not heard.answer.stopped]
-    whole = [heard for heard in streams if heard.answer.error is None]
+    # What broke, and what the server itself reports as failed, is no question of the mode.
+    whole = [heard for heard in streams if heard.answer.error is None and heard.reported is None]
     if not whole:
         return Finding(Verdict.UNCLEAR, "No stream came to its end.")
     failing = [heard for heard in whole if heard.strict.error is not None]
     if not failing:
-        return Finding(Verdict.OK, f"Strict mode reads {_all(whole)}.", whole[0])
+        others = sum(heard.reported is not None for heard in streams)
+        also = f" ({others} more ended in an error that the server reported)" if others else ""
+        return Finding(Verdict.OK, f"Strict mode reads {_all(whole)}{also}.", whole[0])
     worst = next((heard for heard in failing if heard.lenient.error is not None), failing[0])
     counted = f"{len(failing)} of {plural(len(whole), 'stream')}"
     if worst.lenient.error is None:
@@ -206,6 +233,7 @@ QUESTIONS = (
     Question(
         "stream.empty_choices", "Are there chunks without choices?", TALK, of_stream(talk, empty_choices)
     ),
+    Question("stream.pieces", "Does the answer come as it is made?", TALK, of_stream(talk, pieces)),
     Question("stream.done", "Does the stream end with [DONE]?", TALK, of_stream(talk, done)),
     Question("stream.strict", "Does strict mode read all of its answers?", TALK, strict),
 )

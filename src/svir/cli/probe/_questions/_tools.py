@@ -9,6 +9,7 @@ from svir.cli.probe._questions._finding import (
     Finding,
     Judge,
     Question,
+    broken_off,
     bytes_of,
     nothing,
     obstacle,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS"]
 
 ASKED = ("auto", "required", "named")
+NEEDS = ("result", *ASKED)
+"""With the earlier calls that their conversations may have."""
 ENDS = {"auto": {"tool_calls"}, "required": {"tool_calls"}, "named": {"tool_calls", "stop"}}
 """How an answer of calls ends, by the choice; OpenAI ends that of a named function with stop (D45)."""
 
@@ -45,7 +48,7 @@ def _called(name: str, heard: Heard) -> Finding:
     finish = heard.answer.quote(str(reading.finish), 30)
     counted = plural(len(reading.calls), "call")
     if heard.answer.error is not None or heard.answer.stopped or reading.finish == "length":
-        return Finding(Verdict.UNCLEAR, f"{counted} began, and the answer was cut.", heard, shown)
+        return Finding(Verdict.UNCLEAR, f"The answer was cut, with {counted} begun.", heard, shown)
     if (error := heard.strict.error) is not None:
         verdict = Verdict.BROKEN
         return Finding(verdict, f"{counted}, and svir refuses the answer: {error.detail}.", heard, shown)
@@ -56,8 +59,10 @@ def _called(name: str, heard: Heard) -> Finding:
 
 def _not_called(name: str, heard: Heard) -> Finding:
     reading, shown = heard.reading, text_of(heard)
-    if not heard.complete or reading.finish == "length":
-        return Finding(Verdict.UNCLEAR, "The answer was cut before a call came.", heard, shown)
+    if not heard.complete:
+        return Finding(Verdict.UNCLEAR, f"{broken_off(heard)} before a call came.", heard, shown)
+    if reading.finish == "length":
+        return Finding(Verdict.UNCLEAR, "The limit cut the answer before a call came.", heard, shown)
     as_text = WEATHER in reading.text
     if name == "auto":
         what = "wrote something like a call as text" if as_text else "answered with text"
@@ -179,14 +184,17 @@ def several(seen: list[Seen]) -> Finding:
 
 
 QUESTIONS = (
-    Question("tools.auto", "Does it call a tool that is offered?", ("auto",), calling("auto")),
+    Question("tools.auto", "Does it call a tool that is offered?", ("result", "auto"), calling("auto")),
     Question(
-        "tools.required", "Does it call one when a call is required?", ("required",), calling("required")
+        "tools.required",
+        "Does it call one when a call is required?",
+        ("result", "required"),
+        calling("required"),
     ),
-    Question("tools.named", "Does it call the one that is named?", ("named",), calling("named")),
-    Question("tools.index", "Which index do pieces of a call have?", ASKED, of_calls(index)),
-    Question("tools.id", "Where is a call's id?", ASKED, of_calls(id_)),
-    Question("tools.name", "Where is a call's name?", ASKED, of_calls(name)),
-    Question("tools.arguments", "How do a call's arguments come?", ASKED, of_calls(arguments)),
-    Question("tools.several", "Can one answer have several calls?", ASKED, of_calls(several)),
+    Question("tools.named", "Does it call the one that is named?", ("result", "named"), calling("named")),
+    Question("tools.index", "Which index do pieces of a call have?", NEEDS, of_calls(index)),
+    Question("tools.id", "Where is a call's id?", NEEDS, of_calls(id_)),
+    Question("tools.name", "Where is a call's name?", NEEDS, of_calls(name)),
+    Question("tools.arguments", "How do a call's arguments come?", NEEDS, of_calls(arguments)),
+    Question("tools.several", "Can one answer have several calls?", NEEDS, of_calls(several)),
 )

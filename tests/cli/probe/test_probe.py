@@ -1,0 +1,246 @@
+"""The whole of a probe: what is asked, in which order, for how long, and what cannot be found out."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+
+import pytest
+
+import svir
+from svir.cli.probe._plan import make_plan
+from svir.cli.probe._questions import GROUPS, QUESTIONS
+from svir.cli.probe._report import Verdict
+from svir.cli.probe._steps import BASICS, STEPS
+from tests.cli.probe.servers import (
+    NOT_HERE,
+    ONE,
+    Behave,
+    found,
+    probed,
+    refused,
+    reply_json,
+    serving,
+    step_of,
+    text,
+)
+from tests.support.loopback import Cut, Flood, Loopback, Send, Stall
+
+HANGS = [Stall()]
+
+
+def test_every_step_is_needed_and_every_need_is_a_step():
+    names = [step.name for step in STEPS]
+    assert len(names) == len(set(names))
+    needs = {name for question in QUESTIONS for name in question.needs}
+    assert needs | set(BASICS) == set(names)
+
+
+def test_ids_are_unique_and_groups_are_together():
+    ids = [question.id for question in QUESTIONS]
+    assert len(ids) == len(set(ids))
+    order = [question.group for question in QUESTIONS]
+    assert [group for n, group in enumerate(order) if n == 0 or order[n - 1] != group] == list(GROUPS)
+
+
+def test_only_what_is_needed_is_asked():
+    with serving() as server:
+        report = probed(server, "images")
+    assert [step_of(request) for request in server.requests] == ["models", "bare", "completion", "image"]
+    assert [row.id for row in report.rows] == ["images.input"]
+
+
+def test_everything_is_asked_once_and_within_the_plan():
+    with serving(__slots=Behave.slots) as server:
+        report = probed(server)
+    asked = [step_of(request) for request in server.requests]
+    once = {step.name for step in STEPS} - {"lean", "elsewhere", "leaving", "bare"}
+    assert once <= set(asked)
+    assert all(asked.count(name) == 1 for name in once)
+    assert {row.verdict for row in report.rows} <= {Verdict.OK, Verdict.UNCLEAR}
+    assert report.model == "m"
+    assert report.seconds < 20
+    assert [row.id for row in report.rows] == [question.id for question in QUESTIONS]
+    assert not any(row.verdict is Verdict.SKIPPED for row in report.rows)
+
+
+def test_every_request_asks_for_no_more_tokens_than_the_plan_says():
+    with serving(plain=refused(), __slots=Behave.slots) as server:
+        probed(server)
+    sent = [
+        request for request in server.requests if step_of(request) not in {"models", "bad_json", "/slots"}
+    ]
+    bodies = [json.loads(request.body) for request in sent]
+    limits = [body.get("max_tokens", body.get("max_completion_tokens")) for body in bodies]
+    assert all(limits)
+    assert sum(limits) <= make_plan(seconds=60.0).tokens
+    assert all(body["stream"] is True for body in bodies)
+
+
+def test_nothing_is_asked_when_there_is_no_connection():
+    with Loopback() as server:
+        pass
+    with pytest.raises(svir.TransportError):
+        probed(server)
+
+
+def test_a_key_that_is_refused_is_not_tried_on_everything():
+    no = refused("401 Unauthorized", "who are you?")
+    with serving(models=no) as server, pytest.raises(svir.AuthenticationError):
+        probed(server)
+    with serving(bare=no, completion=no) as server, pytest.raises(svir.AuthenticationError):
+        probed(server)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("listing", "said"),
+    [
+        (reply_json({"data": []}), "lists no model"),
+        (reply_json({"data": [{"id": "a"}, {"id": "b"}]}), r"2 models: choose with --model ID \(a, b\)"),
+        (reply_json("what?"), "no models that could be read"),
+        (NOT_HERE, "no models that could be read"),
+    ],
+)
+def test_a_model_must_be_known(listing, said):
+    with serving(models=listing) as server, pytest.raises(svir.ConfigError, match=said):
+        probed(server)
+
+
+def test_a_server_that_goes_silent_costs_no_more_time_than_was_allowed():
+    with serving(bare=HANGS, completion=HANGS, plain=HANGS) as server:
+        begun = time.monotonic()
+        report = probed(server, "stream", "tools", seconds=0.8, model="m")
+        assert time.monotonic() - begun < 2.5
+    rows = {row.id: row for row in report.rows}
+    assert rows["stream.path"].verdict is Verdict.UNCLEAR
+    assert "No answer: no answer within" in rows["stream.path"].finding
+    assert rows["tools.auto"].verdict is Verdict.SKIPPED
+    assert "the time was used up" in rows["tools.auto"].finding
+
+
+def test_a_server_that_hangs_on_one_thing_is_asked_the_next(monkeypatch):
+    with serving(image=HANGS) as server:
+        report = probed(server, "images", "roles", each=0.3)
+    assert {row.id: row.verdict for row in report.rows} == {
+        "images.input": Verdict.UNCLEAR,
+        "roles.system": Verdict.OK,
+        "roles.tool": Verdict.OK,
+    }
+
+
+def test_an_endless_answer_is_one_row_and_the_probe_goes_on():
+    flood = [Send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"), Flood(b"x" * 65536)]
+    with serving(image=flood, __slots=flood) as server:
+        report = probed(server, "images", "roles")
+    assert [row.verdict for row in report.rows] == [Verdict.BROKEN, Verdict.OK, Verdict.OK]
+
+
+def test_a_server_that_goes_away_is_noticed_and_what_it_failed_at_is_not_held_against_it():
+    class Dies(Loopback):
+        def record(self, request):
+            super().record(request)
+            if step_of(request) == "image":
+                self._listener.shutdown(socket.SHUT_RDWR)
+
+    with Dies(repeat=[Behave({"image": refused("500 Oh", "upstream is gone")})]) as server:
+        report = probed(server, "images", "fields")
+    rows = {row.id: row for row in report.rows}
+    assert rows["images.input"].verdict is Verdict.UNCLEAR
+    assert "none to the simplest request either" in rows["images.input"].finding
+    assert rows["fields.stop"].verdict is Verdict.SKIPPED
+    assert rows["fields.stop"].finding == "Not asked: the server had stopped answering."
+    assert rows["fields.max_tokens"].verdict is Verdict.OK
+
+
+def test_a_failure_is_held_against_a_server_that_answers_all_else():
+    with serving(image=refused("500 Oh", "KeyError"), system=[Cut()]) as server:
+        report = probed(server, "images", "roles")
+    assert [row.verdict for row in report.rows] == [Verdict.BROKEN, Verdict.BROKEN, Verdict.OK]
+    asked = [step_of(request) for request in server.requests]
+    assert asked.count("bare") == 3  # once for itself, and once after each failure
+
+
+def test_a_server_that_answers_nothing_is_not_asked_on_and_on():
+    no = dict.fromkeys(("bare", "completion", "plain"), NOT_HERE)
+    with serving(**no) as server:
+        report = probed(server)
+    assert [step_of(request) for request in server.requests] == [
+        *("models", "bare", "elsewhere", "completion", "plain")
+    ]
+    rows = {row.id: row for row in report.rows}
+    assert rows["models.list"].verdict is Verdict.OK
+    assert rows["stream.content_type"].verdict is Verdict.UNCLEAR
+    assert rows["images.input"].finding == "Not asked: the simplest request is not answered."
+
+
+@pytest.mark.parametrize("path", ["/slots", "/metrics"])
+def test_a_count_of_requests_shows_whether_it_stops(path):
+    def metrics(behave):
+        count = f'# HELP x\nvllm:num_requests_running{{model="m"}} {float(len(behave.active))}\n'
+        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(count)}\r\nconnection: close\r\n\r\n"
+        return (head + count).encode()
+
+    count = Behave.slots if path == "/slots" else metrics
+    with serving(**{path: count}) as server:
+        stops = found(server, "leaving.stops")
+    assert stops.verdict is Verdict.OK
+    assert f"{path}: none at work before, 1 meanwhile" in stops.shown
+
+
+def test_a_server_at_work_for_others_is_not_judged_by_its_count():
+    with serving(__slots=reply_json([{"is_processing": True}])) as server:
+        assert found(server, "leaving.stops").verdict is Verdict.UNCLEAR
+
+
+@pytest.mark.parametrize(("stops", "verdict"), [(True, Verdict.OK), (False, Verdict.DIFFERENT)])
+def test_a_server_that_does_one_thing_after_the_other_is_judged_by_the_wait(stops, verdict):
+    with Loopback(repeat=[OneByOne(stops=stops)]) as server:
+        row = found(server, "leaving.stops")
+    assert row.verdict is verdict
+    assert "behind the answer that was left" in row.shown
+
+
+class OneByOne(Behave):
+    """Makes one answer after the other; a long one goes on for a while when its client has left, or stops."""
+
+    def __init__(self, *, stops: bool) -> None:
+        super().__init__({})
+        self.stops = stops
+        self.free = threading.Lock()
+
+    def perform(self, peer):
+        with self.free:
+            super().perform(peer)
+            if not self.stops and step_of(peer.server.requests[-1]) == "long":
+                time.sleep(2.5)
+
+
+def test_the_length_of_a_context_is_read_off_the_listing():
+    for entry, letters in (
+        ({"max_model_len": 1000}, 1250),
+        ({"meta": {"n_ctx": 2000}}, 2500),
+        ({"context_length": "much"}, 8192),
+        ({}, 8192),
+    ):
+        with serving(models=reply_json({"data": [{"id": "m", **entry}]})) as server:
+            probed(server, "errors")
+        (sent,) = [request for request in server.requests if step_of(request) == "overflow"]
+        (message,) = json.loads(sent.body)["messages"]
+        assert len(message["content"].split()) == letters
+
+
+def test_tools_are_asked_for_behind_earlier_calls_only_where_those_are_taken():
+    for result, turns in ((text("17"), 9), (refused(), 1)):
+        with serving(result=result) as server:
+            probed(server, "tools")
+        (auto,) = [request for request in server.requests if step_of(request) == "auto"]
+        assert len(json.loads(auto.body)["messages"]) == turns
+
+
+def test_the_server_names_itself():
+    said = ONE.replace(b"connection: close", b"server: llama.cpp\x07\r\nconnection: close")
+    with serving(bare=said) as server:
+        assert probed(server, "models").server == r"llama.cpp\x07"
