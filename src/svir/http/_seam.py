@@ -16,6 +16,7 @@ import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from typing import NoReturn, Self
 
     from svir.body import Body
 
@@ -36,6 +37,8 @@ T = TypeVar("T")
 
 class Secret:
     """A string that shows itself to no one: ``str`` and ``repr`` are redacted, ``reveal()`` is not.
+
+    It does not pickle (S108): pickles are written to queues, caches and disks. A copy is the secret itself.
 
     Example:
         >>> from svir.http import Secret
@@ -59,6 +62,15 @@ class Secret:
 
     def __rich_repr__(self) -> Iterator[object]:
         yield f"<{len(self._value)} characters withheld>"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret does not pickle")
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._value == self._value
@@ -147,6 +159,9 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     headers: Headers
     body: Body | None = None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a request with its credentials does not pickle")  # S108
 
     def __repr__(self) -> str:
         path = self.target.partition("?")[0]
