@@ -70,10 +70,12 @@ def _of_fields(value: type[msgspec.Struct]) -> str:
     """A struct's fields as parameters: each class of its line adds its own."""
     plain, named = [], []
     for base in reversed(value.__mro__):
-        if "__struct_fields__" in vars(base) and base.__module__.startswith("svir."):
-            for node in _source(base).body:
-                if isinstance(node, ast.AnnAssign):
-                    (named if base.__struct_config__.kw_only else plain).append(ast.unparse(node))
+        if issubclass(base, msgspec.Struct) and base.__module__.startswith("svir."):
+            written = _source(base)
+            fields = named if any(keyword.arg == "kw_only" for keyword in written.keywords) else plain
+            for node in written.body:
+                if isinstance(node, ast.AnnAssign) and not node.target.id.startswith("_"):
+                    fields.append(ast.unparse(node))
     return f"({', '.join([*plain, *(['*', *named] if named else [])])})"
 
 

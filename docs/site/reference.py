@@ -17,6 +17,8 @@ from typing import NamedTuple, get_origin
 import docstrings
 from sphinx.ext.napoleon import GoogleDocstring
 
+import svir
+
 __all__ = ["PAGES", "Page", "alias", "names", "write"]
 
 
@@ -197,6 +199,10 @@ def _entry(package: str, name: str) -> list[str]:
         ]
     full = f"{package}.{name}"
     lines = [f".. autoclass:: {full}{docstrings.arguments(full, value) or '()'}", "   :members:"]
+    if issubclass(value, svir.Error) and value is not svir.Error:
+        lines.append(
+            "   :exclude-members: kind, phrase, transient"
+        )  # described at the base, and told in a word
     if issubclass(value, str) or hasattr(value, "__required_keys__"):
         lines.append("   :undoc-members:")
     return [*lines, ""]
@@ -208,8 +214,6 @@ def alias(name: str) -> tuple[str, str]:
     Raises:
         LookupError: It has no docstring.
     """
-    import svir
-
     for module in pkgutil.walk_packages(svir.__path__, "svir."):
         spec = module.module_finder.find_spec(module.name, None)
         source = Path(spec.origin).read_text("ascii")
