@@ -2,6 +2,7 @@
 # make demo   an answer of a real small model, streamed on this machine
 # make live   the tests against that model
 # make docs   the site: every page, and the reference, in build/site
+# make audit  known advisories about what svir depends on; make floors, the tests on the oldest versions of it
 # make fuzz   a search for input that breaks a promise (SECONDS=30 for each parser)
 
 PYTHON ?= python3
