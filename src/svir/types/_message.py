@@ -67,8 +67,11 @@ class Reasoning(Value, frozen=True):
     text: str
 
     def __post_init__(self) -> None:
-        store(self, "source", word(REASONING_SOURCES, self.source, "Reasoning.source"))
-        keep_texts(self, "text")
+        # Decoders make them, so what they bring is taken at once.
+        source: object = self.source
+        if not (type(source) is type(self.text) is str and source in REASONING_SOURCES):
+            store(self, "source", word(REASONING_SOURCES, self.source, "Reasoning.source"))
+            keep_texts(self, "text")
 
 
 class ToolCall(Value, frozen=True):

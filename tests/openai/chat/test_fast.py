@@ -157,6 +157,55 @@ def test_a_chunk_is_as_deep_as_it_may_be_whatever_its_length(names, start, level
     assert ("nested deeper" in found[1]["detail"]) is deep
 
 
+@pytest.mark.parametrize("arrays", [0, 1, 2, 7, 64, 126, 127, 128])
+@pytest.mark.parametrize("outer", ["arrays", "objects"])
+@pytest.mark.parametrize(("levels", "deep"), [(128, False), (129, True)])
+def test_the_shortest_chunk_is_as_deep_as_it_may_be_whatever_its_levels_are(arrays, outer, levels, deep):
+    arrays = min(arrays, levels - 1)  # the chunk itself is a level
+    kinds = [("[", "]")] * arrays + [('{"":', "}")] * (levels - 1 - arrays)
+    if outer == "objects":
+        kinds.reverse()
+    inner = "".join(start for start, _ in kinds).removesuffix('"":') + "".join(end for _, end in kinds[::-1])
+    data = f'data:{{"choices":[],"":{inner}}}\n\n'.encode()
+    found = outcome([data])
+    assert found == outcome([data], shortcuts=False)
+    assert ("nested deeper" in found[1]["detail"]) is deep
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pattern_outlives_an_event_that_was_cut(kind):
+    head = call_head() if kind == "arguments" else chunk({"role": "assistant"})
+    events = [chunk(delta) for delta in deltas(kind)]
+    decoder = Decoder()
+    list(decoder.push(b"".join((head, *events))))
+    pattern = decoder._fast._pattern
+    assert pattern is not None
+    for place in range(1, len(events[0])):
+        list(decoder.push(events[0][:place]))
+        list(decoder.push(events[0][place:]))
+        assert decoder._fast._pattern is pattern
+
+
+def test_no_pattern_is_learned_for_the_few_events_that_are_left():
+    # Learning costs more than reading these.
+    for count, learned in ((12, False), (40, True)):
+        decoder = Decoder()
+        list(decoder.push(b"".join([chunk({"content": "x"})] * count + [chunk({"role": "assistant"})])))
+        assert (decoder._fast._pattern is not None) is learned
+
+
+@pytest.mark.parametrize("text", ["so", "", "a<b", "</thi"])
+@pytest.mark.parametrize("size", [None, 1000, 100])
+def test_runs_within_a_think_block_are_reasoning(text, size):
+    inside = [chunk({"content": one}) for one in ("<think>", *["hm "] * 40, text, "</think>", "Yes")]
+    data = b"".join((*inside, STOP, DONE))
+    found = outcome(strides(data, size) if size else [data])
+    assert found == outcome([data], shortcuts=False)
+    done = found[0][-1].completion
+    assert done.text == "Yes"
+    assert done.reasoning == (svir.Reasoning("think", "hm " * 40 + text),)
+
+
 @pytest.mark.parametrize(
     "between", [b": ping\n\n", b": ping\n", b"\n\n\n", b":\n\n:\n\n\n", b": a\r\n\r\n", b": a\r\n"]
 )

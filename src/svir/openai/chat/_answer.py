@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import msgspec
 
     from svir.codec._options import Mode, Think
-    from svir.openai.chat._wire import Choice, Chunk, Delta, WireUsage
+    from svir.openai.chat._wire import Chunk, Delta, WireUsage
     from svir.types import Event, ReasoningSource
 
 __all__ = ["Answer", "Kind"]
@@ -48,8 +48,8 @@ TOOL_CALLS, CONTENT_FILTER, REFUSAL = (
     FinishReason.REFUSAL,
 )
 
-Kind = Literal["content", "reasoning_content", "reasoning", "arguments", "other"]
-"""What a plain chunk is a piece of; ``other`` is none of these alone."""
+Kind = Literal["content", "reasoning_content", "reasoning", "arguments"]
+"""What a plain chunk is a piece of."""
 
 
 class Answer:
@@ -61,12 +61,9 @@ class Answer:
     __slots__ = (
         "_blocked",
         "_clock",
-        "_content",
         "_first",
         "_harmless",
         "_last",
-        "_model_name",
-        "_response_id",
         "_splits",
         "_started",
         "_strict",
@@ -95,15 +92,12 @@ class Answer:
         self.text = StringIO()
         self.reasoning: dict[ReasoningSource, StringIO] = {}
         self.calls = Calls(tool_calls)
-        self.id: str | None = None  # as first sent, for comparing
+        self.id: str | None = None  # as first sent; in lenient mode the first that is not empty
         self.model: str | None = None
-        self._response_id: str | None = None  # the first that is not empty
-        self._model_name: str | None = None
         self.index: int | None = None  # of the one choice that is read
         self.finish: str | None = None
         self.refused = False
         self._blocked = False
-        self._content = False
         self._usage: WireUsage | None = None
         self._harmless = NO_VERDICTS  # the last verdicts that do not block
 
@@ -113,65 +107,65 @@ class Answer:
         Raises:
             Fault: It contradicts what came before; then nothing of it was taken.
         """
-        choices = chunk.choices
-        if len(choices) == 1 and (self.index is None or self.index == choices[0].index):
-            choice: Choice | None = choices[0]
-        else:
-            choice = self._choose(choices)
+        choices, usage = chunk.choices, chunk.usage
+        choice = choices[0] if choices else None  # they are at most one
         # D35: an annotation's empty id and model are not the answer's.
-        renamed = (chunk.id != self.id or chunk.model != self.model) and not isinstance(choice, Annotation)
-        if self._strict:
-            if renamed and (self.id is not None or self.model is not None):
-                self._check_names(chunk)
-            if chunk.usage or not choices:
-                self._check_usage(chunk)
+        renamed = (chunk.id != self.id or chunk.model != self.model) and type(choice) is not Annotation
+        if renamed and self._strict and self.index is not None:
+            self._check_names(chunk)
+        if (usage is not None or choice is None) and self._strict:
+            self._check_usage(chunk)
         brings: object = None
         if choice is not None:
             delta = choice.delta
-            # An empty delta, or a repeated role, is no content.
+            # An empty delta, or a repeated role, is no content. What is likely comes first.
             brings = (
                 delta.content
+                or delta.tool_calls
                 or delta.reasoning_content
                 or delta.reasoning
                 or delta.refusal
-                or delta.tool_calls
             )
             if brings:
-                self._check_delta(delta)
-            if choice.finish_reason and self.finish:
+                if self.finish:
+                    raise Fault(UnsupportedError, "content after the finish reason")  # D35
+                if self.refused or delta.refusal:
+                    self._check_refusal(delta)
+                if delta.tool_calls:
+                    self.calls.check(delta.tool_calls)
+            if self.finish and choice.finish_reason:
                 self._check_finish(choice.finish_reason)
         # From here on nothing fails.
         if renamed:
-            self._take_names(chunk)
-        if chunk.usage:
-            self._usage = chunk.usage
-        if choice is not None:
-            self.index = choice.index
-            verdicts = choice.content_filter_results
-            if verdicts is not NO_VERDICTS and self._blocks(verdicts):
-                self._blocked = True  # D35: a verdict alone does not end the answer
-            if brings:
-                self._take_delta(choice.delta, events)
-            self.finish = choice.finish_reason or self.finish
+            if not self.id and chunk.id is not None:
+                self.id = chunk.id
+            if not self.model and chunk.model is not None:
+                self.model = chunk.model
+        if usage is not None:
+            self._usage = usage
+        if choice is None:
+            return
+        self.index = choice.index
+        if choice.content_filter_results is not NO_VERDICTS and self._blocks(choice.content_filter_results):
+            self._blocked = True  # D35: a verdict alone does not end the answer
+        if brings:
+            self._take_delta(choice.delta, events)
+        if choice.finish_reason:
+            self.finish = choice.finish_reason
 
-    def _choose(self, chosen: list[Choice]) -> Choice | None:
-        """The one choice that is read: the index seen first, for the whole stream."""
-        if chosen and (self.index is not None or len(chosen) > 1):
-            index = chosen[0].index if self.index is None else self.index
-            chosen = [choice for choice in chosen if choice.index == index]
-            if len(chosen) > 1:
-                raise Fault(ProtocolError, "the same choice twice in one chunk")
-        return chosen[0] if chosen else None
-
-    def take_plain(self, chunk: Chunk, events: list[Event]) -> Kind | None:
+    def take_plain(self, chunk: Chunk, events: list[Event]) -> Kind | Literal["other"] | None:
         """Takes a chunk that is nothing but one piece of one kind, as ``apply`` takes it.
 
+        For the middle of an answer: a choice with the index 0 was read, and no finish reason.
+
         Returns:
-            What it is a piece of; None when it is not plain, and then nothing was taken.
+            What it is a piece of, ``other`` for none of the kinds alone; None when it is not plain, and then
+            nothing was taken.
         """
-        if self.finish or self.refused or self.index != 0 or chunk.usage or not chunk.choices:
+        choices = chunk.choices
+        if self.refused or not choices or chunk.usage:
             return None
-        choice = chunk.choices[0]  # they are at most one
+        choice = choices[0]
         delta = choice.delta
         if choice.finish_reason or delta.refusal:
             return None
@@ -179,15 +173,13 @@ class Answer:
             chunk.model != self.model and chunk.model is not None
         ):
             return None
-        verdicts = choice.content_filter_results
-        if verdicts is not NO_VERDICTS and self._blocks(verdicts):
+        if choice.content_filter_results is not NO_VERDICTS and self._blocks(choice.content_filter_results):
             return None
         text, first, second = delta.content, delta.reasoning_content, delta.reasoning
         if pieces := delta.tool_calls:
             alone = len(pieces) == 1 and not (text or first or second)
             return "arguments" if alone and self.calls.add_plain(pieces[0], events) else None
         if text and not (first or second):
-            self._content = True
             if self.splitter is not None or "<" in text:
                 self.add_content(text, events)
             else:
@@ -209,11 +201,18 @@ class Answer:
 
     def take_text(self, kind: Kind, index: int, text: str, events: list[Event]) -> None:
         """Takes one piece of a kind, as ``take_plain`` does; an empty one is nothing."""
+        if not text:
+            return
         if kind == "content":
-            if text:
+            if self.splitter is not None or "<" in text:
                 self.add_content(text, events)
+            else:
+                self.add_text(text, events)
+        elif kind == "arguments":
+            self.calls.add_arguments(index, text)
+            events.append(ToolCallDelta(index, None, None, text))
         else:
-            self.take_texts(kind, index, [text], events)
+            self.add_reasoning(kind, text, events)
 
     def take_texts(self, kind: Kind, index: int, texts: list[str], events: list[Event]) -> None:
         """Takes many pieces of one kind, each as ``take_plain`` takes one; empty ones are nothing."""
@@ -226,45 +225,38 @@ class Answer:
             return
         if kind == "content":
             splitter = self.splitter
-            if "<" in joined or (splitter is not None and (splitter.held or splitter.inside)):
+            if "<" in joined or (splitter is not None and splitter.held):
                 for text in texts:
                     self.add_content(text, events)
                 return
-            self.text.write(joined)
-            events += map(TextDelta, texts)
-        elif kind != "other":
-            self.buffer(kind).write(joined)
-            events += [ReasoningDelta(kind, text) for text in texts]
-        self.visible = self.visible or bool(joined)
+            if splitter is None or not splitter.inside:
+                self.visible = self.visible or bool(joined)
+                self.text.write(joined)
+                events += map(TextDelta, texts)
+                return
+        if texts:
+            source = "think" if kind == "content" else kind
+            self.visible = True
+            self.buffer(source).write(joined)
+            events += [ReasoningDelta(source, text) for text in texts]
 
     def _check_names(self, chunk: Chunk) -> None:
         for key, new, known in (("id", chunk.id, self.id), ("model", chunk.model, self.model)):
             if new is not None and known is not None and new != known:
                 raise Fault(ProtocolError, f"the {key} of the answer changes", "mode='lenient' ignores it")
 
-    def _take_names(self, chunk: Chunk) -> None:
-        if self.id is None:
-            self.id = chunk.id
-        if self.model is None:
-            self.model = chunk.model
-        self._response_id = self._response_id or chunk.id
-        self._model_name = self._model_name or chunk.model
-
     def _check_usage(self, chunk: Chunk) -> None:
         if chunk.usage is not None and self._usage is not None:
             raise Fault(ProtocolError, "usage is reported twice", "mode='lenient' takes the last")
-        told = self._usage is not None or chunk.usage is not None
-        if not chunk.choices and not (self.finish and told):
+        if not chunk.choices and not (self.finish and (chunk.usage or self._usage)):
             what = "a chunk without choices that does not bring usage after the finish reason"
             raise Fault(ProtocolError, what, "mode='lenient' ignores it")
 
-    def _check_delta(self, delta: Delta) -> None:
-        if self.finish:
-            raise Fault(UnsupportedError, "content after the finish reason")  # D35
-        if (delta.content and (self.refused or delta.refusal)) or (delta.refusal and self._content):
+    def _check_refusal(self, delta: Delta) -> None:
+        # What came before is content unless it is a refusal: text, or what can be a tag.
+        came = self.splitter is not None or (self.text.tell() > 0 and not self.refused)
+        if delta.content or (delta.refusal and came):
             raise Fault(ProtocolError, "both content and a refusal in one answer")  # D42
-        if delta.tool_calls:
-            self.calls.check(delta.tool_calls)
 
     def _check_finish(self, new: str) -> None:
         if new not in {self.finish, "content_filter"}:
@@ -286,7 +278,6 @@ class Answer:
         if delta.reasoning and delta.reasoning != delta.reasoning_content:
             self.add_reasoning("reasoning", delta.reasoning, events)
         if delta.content:
-            self._content = True
             self.add_content(delta.content, events)
         if delta.refusal:
             self.refused = True  # D42: it is the answer's text, and no think tags are looked for
@@ -299,10 +290,12 @@ class Answer:
         splitter = self.splitter
         if splitter is None and self._splits and "<" in content and may_open(content):
             splitter = self.splitter = ThinkSplitter()
-        if splitter is None or not (splitter.held or splitter.inside or "<" in content):
-            self.add_text(content, events)
-        else:
+        if splitter is not None and (splitter.held or "<" in content):
             self._add_pieces(splitter.feed(content), events)
+        elif splitter is not None and splitter.inside:
+            self.add_reasoning("think", content, events)
+        else:
+            self.add_text(content, events)
 
     def add_text(self, text: str, events: list[Event]) -> None:
         """Takes text of the answer."""
@@ -313,7 +306,7 @@ class Answer:
     def add_reasoning(self, source: ReasoningSource, text: str, events: list[Event]) -> None:
         """Takes reasoning."""
         self.visible = True
-        self.buffer(source).write(text)
+        (self.reasoning.get(source) or self.buffer(source)).write(text)
         events.append(ReasoningDelta(source, text))
 
     def buffer(self, source: ReasoningSource) -> StringIO:
@@ -362,9 +355,9 @@ class Answer:
             raise Fault(TruncatedStreamError, "[DONE] came without a finish reason")
         calls = self.calls.finish()
         finish = self._finish_reason(calls)
-        reasoning: list[Reasoning] = []
-        for source, buffer in self.reasoning.items():
-            reasoning.append(Reasoning(source, buffer.getvalue()))
+        reasoning: tuple[Reasoning, ...] = ()
+        if self.reasoning:
+            reasoning = tuple([Reasoning(source, text.getvalue()) for source, text in self.reasoning.items()])
         if self.visible:
             self.stamp()
         # A call that the length limit cut can look whole: it is never among those to answer.
@@ -372,13 +365,13 @@ class Answer:
         return Completion(
             finish,
             self.text.getvalue(),
-            reasoning=tuple(reasoning),
+            reasoning=reasoning,
             calls=() if cut else calls,
             cut_calls=calls if cut else (),
             usage=None if self._usage is None else _usage(self._usage),
-            timing=self._timing(),
-            response_id=self._response_id or None,
-            model=self._model_name or None,
+            timing=None if self._first is None else self._timing(self._first),
+            response_id=self.id or None,
+            model=self.model or None,
             raw_finish=self.finish,
             request_id=request_id,
             dropped=dropped,
@@ -390,25 +383,21 @@ class Answer:
         A blocked answer is blocked whatever the model said (D35); a refusal is one whether the model stopped
         or was cut (D42); an answer of calls is one also when the server calls it ``stop`` (D45).
         """
-        blocked = self._blocked or self.finish == "content_filter"
-        if calls and self.refused:
-            raise Fault(ProtocolError, "both tool calls and a refusal in one answer")  # D42
-        if calls and blocked:
-            raise Fault(ProtocolError, "tool calls in an answer that the content filter blocked")  # D35
-        if self.finish == "tool_calls" and not calls:
+        finish = self.finish
+        if finish == "tool_calls" and not calls:
             raise Fault(ProtocolError, "the finish reason tool_calls without tool calls")
-        if blocked:
-            return CONTENT_FILTER
-        if self.refused:
-            return REFUSAL
-        if self.finish == "length":
+        if self.refused or self._blocked or finish == "content_filter":
+            if calls and self.refused:
+                raise Fault(ProtocolError, "both tool calls and a refusal in one answer")  # D42
+            if calls:
+                raise Fault(ProtocolError, "tool calls in an answer that the content filter blocked")  # D35
+            return CONTENT_FILTER if self._blocked or finish == "content_filter" else REFUSAL
+        if finish == "length":
             return LENGTH
         return TOOL_CALLS if calls else STOP
 
-    def _timing(self) -> Timing | None:
-        if self._first is None:
-            return None
-        return Timing(round((self._first - self._started) * 1000), round((self._last - self._started) * 1000))
+    def _timing(self, first: float) -> Timing:
+        return Timing(round((first - self._started) * 1000), round((self._last - self._started) * 1000))
 
 
 def _usage(told: WireUsage) -> Usage:

@@ -105,8 +105,8 @@ class Decoder:
         self._framing = Framing(mode, limits.event_bytes)
         self._answer = Answer(mode, limits.tool_calls, think, clock)
         self._fast = FastPath(self._answer)
-        # Bytes the shortcut may look at. A limit below has to be watched byte by byte. Tests set 0.
-        self._look = BLOCK if limits.event_bytes >= BLOCK else 0
+        # Bytes the shortcut may look at. A limit below a block has to be watched byte by byte. Tests set 0.
+        self._look = limits.event_bytes if limits.event_bytes >= BLOCK else 0
         self._number = 0  # of events that were read without the shortcut
         self._done = False
         self._error: Error | None = None
@@ -208,10 +208,9 @@ class Decoder:
         if left < 0:
             data = data[:left]
         if not framing.clean:
-            data = b"" if framing.keep(data) else framing.take(data)
+            data = b"" if framing.pending and framing.keep(data) else framing.take(data)
         pos, size = 0, len(data)
-        # With what came before of its first line, it can be more than the limit.
-        shortcuts = self._look > 0 and size <= self._limits.event_bytes
+        shortcuts = size <= self._look  # with what came before of its first line, it can be more
         while pos < size:
             if shortcuts and framing.clean:
                 start = pos
@@ -221,11 +220,13 @@ class Decoder:
                     fault.at = framing.offset + (fault.at or 0) - start
                     raise
                 framing.offset += pos - start
+                if pos == size:
+                    break
                 if data.startswith(DONE, pos):
                     self._number += 1
                     self._complete(framing.offset, events)
                     return
-                if pos == size or framing.keep(data[pos:]):
+                if framing.keep(data[pos:]):
                     break
             frame, pos = framing.next(data, pos)
             if frame is not None:

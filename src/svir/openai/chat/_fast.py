@@ -11,7 +11,8 @@
 4. A run of events of one pattern is split at the bytes between their strings, and the strings are decoded
    together. The parser still judges each of them: a quote or a line end that does not belong there ends the
    run.
-5. Learning is given up for a while when it does not pay: when something else differs from event to event.
+5. Learning costs as much as reading several events. It is not begun for the few that are left, and is given
+   up for a while when something else differs from event to event.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ COMMENT_OR_EMPTY = b":\n"
 PROBE = b"#"
 PROBE_TEXT = "#"
 DEEP = 2 * (MAX_DEPTH + 1) + len(b'"choices":[],"":')
-"""Bytes of the shortest chunk that is nested too deeply, without what it is called."""
+"""Bytes of the shortest chunk that is nested too deeply: all levels but its own are arrays."""
+DEEP_OBJECTS = len(b'{"":}') * MAX_DEPTH + len(b"{}")
+"""The same when all levels are objects; a level that is an array takes three bytes less."""
 PATIENCE = 2
-"""Events before a pattern is learned, since that costs as much as reading two more."""
+"""Events before a pattern is learned."""
+WORTH = 16
+"""Events that have to follow for a pattern to pay: much of its cost is running code that is used once."""
 LONGEST_WAIT = 1024
 """Events between two attempts to learn a pattern, at most."""
 
@@ -62,6 +67,8 @@ class _Pattern(msgspec.Struct, gc=False):
         tail: What stands after it.
         joint: What stands between the strings of two such events: tail and head.
         line: Where in the tail its line ends.
+        string: Where the string is in an event of its own, with the quotes.
+        several: How long bytes are that are likely to be several events.
         named: Whether it repeats the name of its call.
     """
 
@@ -71,6 +78,8 @@ class _Pattern(msgspec.Struct, gc=False):
     tail: bytes
     joint: bytes
     line: int
+    string: slice
+    several: int
     named: bool
 
 
@@ -110,14 +119,13 @@ class FastPath:
         pattern = self._pattern
         if (
             pattern is None
-            or len(data) >= 2 * len(pattern.joint)  # likely to be several
+            or len(data) >= pattern.several
             or not data.startswith(pattern.head)
             or not data.endswith(pattern.tail)
         ):
             return False
         try:
-            # With the quotes, which belong to head and tail. Bytes in which these overlap are no string.
-            text = _string(data[len(pattern.head) - 1 : 1 - len(pattern.tail)])
+            text = _string(data[pattern.string])  # when head and tail overlap, it is none
         except msgspec.DecodeError:
             return False
         self.taken += 1
@@ -135,7 +143,10 @@ class FastPath:
             Fault: A chunk contradicts what came before; its ``at`` is a position in ``data``.
         """
         answer = self._answer
+        if answer.index:  # lenient mode reads another choice than the typed reader does
+            return pos
         size = len(data)
+        before_last = size - 1
         # One look at the whole spares one at each line.
         ascii_lines = data.isascii() and CR not in data
         while True:
@@ -143,21 +154,23 @@ class FastPath:
             if pattern is not None and data.startswith(pattern.head, pos):
                 pos = self._run(pattern, data, pos, events)
             if not data.startswith((b"data: {", b"data:{"), pos):
-                lf = data.find(b"\n", pos) if pos < size and data[pos] in COMMENT_OR_EMPTY else -1
-                if lf < 0 or data.find(b"\r", pos, lf) >= 0:
+                if pos == size or data[pos] not in COMMENT_OR_EMPTY:
+                    return pos
+                lf = data.find(b"\n", pos)
+                if lf < 0 or (not ascii_lines and data.find(b"\r", pos, lf) >= 0):
                     return pos
                 # A comment, mostly with an empty line after it, or an empty line that ends nothing.
                 pos = lf + 2 if lf + 1 < size and data[lf + 1] == LF else lf + 1
                 continue
-            lf = data.find(b"\n", pos)
-            if lf < 0:
+            end = data.find(b"\n", pos, before_last)  # with a byte after it
+            if end < 0:
                 return pos
-            if lf + 1 < size and data[lf + 1] == LF:
-                end, after = lf, lf + 2
-            elif data.startswith(b"\r\n\r\n", lf - 1):
-                end, after = lf - 1, lf + 3
-            else:  # its blank line is missing, or it has several lines
-                return pos
+            after = end + 2
+            if data[end + 1] != LF:
+                if not data.startswith(b"\r\n\r\n", end - 1):
+                    return pos  # its blank line is missing, or it has several lines
+                end -= 1
+                after += 1
             line = data[pos + 5 : end]
             if not (ascii_lines or _is_line(line)):
                 return pos
@@ -165,10 +178,14 @@ class FastPath:
                 chunk = read_typed(line)
             except (msgspec.DecodeError, RecursionError):
                 return pos
-            if len(line) >= DEEP and _is_deep(line, chunk):
+            if (
+                len(line) >= DEEP
+                and len(line) >= DEEP_OBJECTS - 3 * line.count(b"[")  # one count spares the other, mostly
+                and too_deep(line)
+            ):
                 return pos
             self.taken += 1
-            kind = answer.take_plain(chunk, events)
+            kind = answer.take_plain(chunk, events) if answer.index == 0 and not answer.finish else None
             if kind is None:
                 try:
                     answer.apply(chunk, events)
@@ -181,14 +198,18 @@ class FastPath:
                 pass
             elif self._wait:
                 self._wait -= 1
-            else:
+            elif not after - pos <= size - after <= WORTH * (after - pos):
+                # Much follows, or no whole event, and then nobody knows.
                 self._learn(kind, chunk, data, pos, after)
             pos = after
 
     def _run(self, pattern: _Pattern, data: bytes, pos: int, events: list[Event]) -> int:
         """Takes as many events of the pattern as follow each other; the position after them."""
         start = pos + len(pattern.head)
-        end = data.find(b"\n", start) - pattern.line
+        lf = data.find(b"\n", start, len(data) - 1)
+        if lf < 0:  # not whole yet: the rest of it will come
+            return pos
+        end = lf - pattern.line
         if end < start or not data.startswith(pattern.tail, end):
             self._pattern = None
             return pos
@@ -222,8 +243,8 @@ class FastPath:
             return
         start, end = found.span(1)
         head, tail = data[pos:start], data[end:after]
-        if after < len(data) and not data.startswith(head, after):
-            return  # it would be of no use
+        if not head.startswith(data[after : after + start - pos]):
+            return  # what follows, as far as it is there, is something else
         try:
             probed = read_typed(b"%b%b%b%b" % (head[5:], found[1], PROBE, tail))
         except (msgspec.DecodeError, RecursionError):
@@ -248,7 +269,9 @@ class FastPath:
                 return
             setattr(other, kind, text)
         if probed == chunk:
-            self._pattern = _Pattern(kind, index, head, tail, tail + head, tail.index(b"\n"), named)
+            line, string = tail.index(b"\n"), slice(len(head) - 1, 1 - len(tail))
+            joint = tail + head
+            self._pattern = _Pattern(kind, index, head, tail, joint, line, string, 2 * len(joint), named)
 
 
 def _function(delta: Delta) -> Function | None:
@@ -313,11 +336,6 @@ def _decode(parts: list[bytes]) -> list[str]:
         except msgspec.DecodeError:
             break
     return texts
-
-
-def _is_deep(line: bytes, chunk: Chunk) -> bool:
-    """Whether a chunk is nested too deeply; mostly seen by its length, since counting brackets is slow."""
-    return len(line) - len(chunk.id or "") - len(chunk.model or "") >= DEEP and too_deep(line)
 
 
 def _is_line(line: bytes) -> bool:

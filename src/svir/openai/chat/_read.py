@@ -70,6 +70,7 @@ class ChunkReader:
         read = [self._choice(choice) for choice in choices]
         if len(read) > 1:
             self._refuse(UnsupportedError, "more than one choice", "mode='lenient' reads the first")
+            raise Fault(ProtocolError, "the same choice twice in one chunk")
         return Chunk(
             [choice for choice in read if choice],
             self._name(value, "id"),
