@@ -63,7 +63,7 @@ CASES = [
     ("fields.logprobs", UNSUPPORTED, {"logprobs": refused()}, "says no"),
     ("fields.logprobs", UNCLEAR, {"logprobs": stream(role(), chunk({}, "length"))}, "no text came"),
     ("fields.unknown", OK, {}, "Refuses a field"),
-    ("fields.unknown", DIFFERENT, {"unknown": ONE}, "Ignores a field"),
+    ("fields.unknown", DIFFERENT, {"unknown": ONE}, "Accepts a field"),
     ("fields.unknown", UNCLEAR, {"unknown": BUSY}, "busy"),
     ("errors.model", OK, {}, "HTTP 404 with an error object (message, type, code)"),
     ("errors.model", DIFFERENT, {"unknown_model": refused()}, "HTTP 400 with an error object"),

@@ -91,10 +91,10 @@ def unknown(evidence: Evidence) -> Finding:
         return nothing()
     found = obstacle(evidence, heard)
     if found is None:
-        return Finding(Verdict.DIFFERENT, "Ignores a field it does not know.", heard, advice=MISSPELT)
+        return Finding(Verdict.DIFFERENT, "Accepts a field that does not exist.", heard, advice=MISSPELT)
     if found.verdict is Verdict.UNSUPPORTED:
         return Finding(
-            Verdict.OK, f"Refuses a field it does not know: {words(heard)}.", heard, head_of(heard)
+            Verdict.OK, f"Refuses a field that does not exist: {words(heard)}.", heard, head_of(heard)
         )
     return found
 
