@@ -254,7 +254,16 @@ def test_line_breaks_stay():
 
 @pytest.mark.parametrize(
     "spelled",
-    ["&#12;", "a\x0cb", "&#27;[31mred", "&#x9b;31m", "`a&#27;`", "[a](<&#27;]0;x&#7;>)", "&#x1b;]0;t&#7;"],
+    [
+        "&#12;",
+        "a\x1b[2Jb",
+        "`a\x9b2Jb`",
+        "&#27;[31mred",
+        "&#x9b;31m",
+        "`a&#27;`",
+        "[a](<&#27;]0;x&#7;>)",
+        "&#x1b;]0;t&#7;",
+    ],
 )
 def test_control_characters_are_left_out_however_they_are_spelled(spelled):
     terminal = Terminal()

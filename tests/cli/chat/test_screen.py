@@ -164,6 +164,12 @@ def test_text_of_the_model_cannot_drive_the_terminal():
     assert terminal.lines[-2:] == ["[31mred 2J \ufffd]0;y\ufffd", "[2J"]
 
 
+def test_carriage_returns_end_no_lines():
+    assert shown("one\r\n\r\n- tw\ro\r\n- three\r\n\r\nfour").lines == [
+        *(FIRST_LINE, "one", "", " \u2022 two", " \u2022 three", "", "four")
+    ]
+
+
 def test_the_cursor_is_there_in_the_end():
     terminal = shown("So.")
     assert terminal.written.rindex("\x1b[?25h") > terminal.written.rindex("\x1b[?25l")

@@ -176,7 +176,7 @@ class Drawn:
         )
         lines: list[list[Segment]] = []
         for number, part in enumerate(parts):
-            drawn = [clean(line) for line in console.render_lines(part, options.update(height=None))]
+            drawn = [clean(line) for line in console.render_lines(part, options)]
             # Blocks bring blank lines of their own, some more and some fewer.
             shown = [n for n, line in enumerate(drawn) if line]
             if shown:

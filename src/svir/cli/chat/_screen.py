@@ -62,7 +62,7 @@ class MarkdownScreen:
         if not piece:
             return
         self._fold()
-        finished = self._blocks.push(harmless(piece))
+        finished = self._blocks.push(harmless(piece))  # without carriage returns, which would end lines
         above = Drawn(finished, gap=self._printed) if finished else None
         self._printed = self._printed or above is not None
         height = self._height
@@ -76,7 +76,7 @@ class MarkdownScreen:
         if self._thinking_since is None:
             self._end_blocks()
             self._thinking_since = self._clock()
-        self._thoughts += harmless(piece)
+        self._thoughts += piece
         height = min(REASONING_LINES, self._height)
         # A character takes at least a cell, but for some marks: more than these are seldom seen.
         end = self._thoughts[-height * self._console.width :].lstrip("\n")
