@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,7 +17,8 @@ import svir
 from svir.cli._commands import show, summary
 from svir.cli._connect import choose_model, connect
 from svir.cli._exits import CODES, INTERRUPTED, describe
-from svir.cli._output import Output, Shows, harmless, one_line, say, write
+from svir.cli._output import Output, harmless, one_line, say, write
+from svir.cli.chat._answer import Kept, PlainScreen
 from svir.cli.chat._commands import take
 from svir.cli.chat._effects import Ask, ListModels, Quit, RefusedError, Tell
 from svir.cli.chat._files import load
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from svir.cli._connect import Server
+    from svir.cli.chat._answer import Screen
 
 __all__ = ["Settings", "chat"]
 
@@ -70,64 +72,6 @@ def begin(settings: Settings, server: Server) -> tuple[Session, tuple[str, ...]]
     if server.model or server.local or server.gguf:  # a local server has a model of its own
         session.change(model=server.model)
     return session, notes
-
-
-class Screen(Shows, Protocol):
-    """Shows one answer."""
-
-    def begin(self) -> None:
-        """An answer is waited for."""
-        ...
-
-
-class PlainScreen:
-    """The answer as it is, ended with a line break, so that the next one begins a line."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self._open = False
-
-    def begin(self) -> None:
-        """Nothing is shown before something comes."""
-
-    def text(self, piece: str) -> None:
-        self._output.text(piece)
-        self._open = not piece.endswith("\n")
-
-    def thought(self, piece: str) -> None:
-        self._output.thought(piece)
-
-    def end_text(self) -> None:
-        if self._open:
-            self.text("\n")
-        self._output.end_text()
-
-
-class Kept:
-    """A screen, and what was shown on it: neither has more than the other when Ctrl-C comes."""
-
-    def __init__(self, screen: Screen, keyboard: Keyboard) -> None:
-        self._screen = screen
-        self._held = keyboard.held
-        self._text, self._thoughts = list[str](), list[str]()
-
-    def text(self, piece: str) -> None:
-        with self._held():
-            self._text.append(piece)
-            self._screen.text(piece)
-
-    def thought(self, piece: str) -> None:
-        with self._held():
-            self._thoughts.append(piece)
-            self._screen.thought(piece)
-
-    def end_text(self) -> None:
-        with self._held():
-            self._screen.end_text()
-
-    @property
-    def shown(self) -> svir.Partial:
-        return svir.Partial("".join(self._text), "".join(self._thoughts))
 
 
 class Chat:
@@ -194,7 +138,7 @@ class Chat:
             case Tell(lines):
                 tell(lines)
             case ListModels():
-                self._list_models()
+                self._tell_models(self._listed())
             case Ask(request):
                 self._ask(request)
         return False
@@ -239,20 +183,21 @@ class Chat:
         if not self._person:
             self._session.change(model=choose_model(self._client))
             return
-        self._models = [model.id for model in self._client.models()]
-        if len(self._models) == 1:
-            self._session.change(model=self._models[0])
+        names = self._listed()
+        if len(names) == 1:
+            self._session.change(model=names[0])
         else:
-            self._tell_models()
+            self._tell_models(names)
             say("/model ID chooses one.")
 
-    def _list_models(self) -> None:
+    def _listed(self) -> list[str]:
+        """The server's models, which can be completed from then on."""
         self._models = [model.id for model in self._client.models()]
-        self._tell_models()
+        return self._models
 
-    def _tell_models(self) -> None:
+    def _tell_models(self, names: Iterable[str]) -> None:
         chosen = self._session.request.model
-        tell(f"{'*' if name == chosen else ' '} {name}" for name in self._models)
+        tell(f"{'*' if name == chosen else ' '} {name}" for name in names)
 
     def _words(self, kind: str) -> Iterable[str]:
         return {"effort": [*svir.Effort], "model": self._models}.get(kind, ())
