@@ -13,7 +13,6 @@ import threading
 
 import pytest
 
-import svir
 from tests.cli.scripted import HEAD, answer, chunk, reply
 from tests.support.loopback import Await, Cut, Flood, Gone, Request, Send, Signal
 
@@ -328,27 +327,6 @@ def test_a_terminal_shows_no_control_characters_of_the_model(environment, script
     os.close(ours)
     assert shown.decode().splitlines()[0] == "]0;xso2J"
     assert "\x1b" not in shown.decode()
-
-
-def test_the_help_lists_the_exit_codes_once(command):
-    told = b" ".join(command("--help").stdout.split())
-    assert b"130 interrupted" in told
-    assert b"0 the server says the answer is complete (perhaps cut by its length limit," in told
-    for name in ("ask", "models", "local"):
-        done = command(name, "--help")
-        assert done.returncode == 0
-        assert b"interrupted" not in done.stdout
-    assert command("--version").stdout.startswith(b"svir ")
-
-
-def test_the_help_of_ask_fits_a_screen_and_has_examples(command):
-    lines = command("ask", "--help", COLUMNS="80").stdout.decode().splitlines()
-    assert 24 <= len(lines) <= 40
-    assert max(map(len, lines)) <= 80
-    assert len([line for line in lines if "svir ask " in line and '"' in line]) == 2
-    assert not [line for line in lines if "<" in line]
-    for effort in svir.Effort:
-        assert effort in "\n".join(lines)
 
 
 def test_raw_and_a_schema_are_refused_together(command, tmp_path):

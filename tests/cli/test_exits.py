@@ -10,7 +10,7 @@ import pytest
 
 import svir
 from svir.cli import _exits
-from svir.cli._exits import CODES, EPILOG, describe, finish
+from svir.cli._exits import CODES, EXIT_CODES, describe, finish
 from svir.cli._local import LocalServerError
 from svir.errors import ErrorKind
 
@@ -36,7 +36,9 @@ def test_the_help_and_the_documentation_name_every_code():
     page = dict(re.findall(r"^\| (\d+) \| `(\w+)`", DOCS.read_text(), re.MULTILINE))
     assert page == {str(code): kind for kind, code in CODES.items()}
     for kind, code in CODES.items():
-        assert f"{code} {kind}" in EPILOG
+        assert f"{code} {kind}" in EXIT_CODES
+    other = {int(code) for code in re.findall(r"^\| (\d+) \| (?!`)", DOCS.read_text(), re.MULTILINE)}
+    assert {int(code.split()[0]) for code in EXIT_CODES} == other | set(CODES.values())
 
 
 def test_the_documentation_lists_every_end_with_code_0():

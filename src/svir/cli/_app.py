@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.exceptions import TyperException
+from typer.main import get_command
 
 import svir
 from svir.cli import _app_chat, _app_decode, _app_probe, _commands
+from svir.cli._completion import NAME, Completion, completes, script
 from svir.cli._connect import Server
-from svir.cli._exits import EPILOG, USAGE, finish
+from svir.cli._exits import EXIT_CODES, NO_OUTPUT, USAGE, finish, settle
 from svir.cli._options import (
     AllowHttp,
     Effort,
@@ -24,35 +28,69 @@ from svir.cli._options import (
     System,
     Url,
 )
-from svir.cli._output import say, write
+from svir.cli._output import say, write, writing
 from svir.cli._question import Question
+from svir.cli._streams import stand
 
 __all__ = ["app", "run"]
 
+WIDTH = 78
+"""Columns of the help's last lines, which are indented by two."""
+
+NO_BREAK = "\xa0"
+
+EPILOG = "\n".join(
+    (
+        "\b",
+        'Example: svir ask --local "Why do rivers meander?"',
+        *textwrap.wrap(
+            f"Exit codes: {'; '.join(code.replace(' ', NO_BREAK) for code in EXIT_CODES)}.", WIDTH
+        ),
+    )
+).replace(NO_BREAK, " ")
+
 app = typer.Typer(
-    name="svir",
+    name=NAME,
     help="Talk to a language-model server.",
     epilog=EPILOG,
-    no_args_is_help=True,
     rich_markup_mode=None,  # a screen's worth of plain lines, also in a pipe
-    add_completion=False,
+    add_completion=False,  # see `_completion`
     pretty_exceptions_enable=False,
 )
 
 EXAMPLES = """\b
-Examples:
-  svir ask --local "Why do rivers meander?"
-  git diff | svir ask -f - "Write a commit message." > message.txt
-
-The exit codes are listed by `svir --help`."""
+Examples: svir ask --local "Why do rivers meander?"
+          git diff | svir ask -f - "Write a commit message." > message.txt"""
 
 
 def run() -> int:
     """Reads the command line, does what it says, and returns the exit code."""
+    if not stand():
+        say("svir: the output cannot be written: standard output is closed")
+        return NO_OUTPUT
+    code = finish(lambda: dispatch(sys.argv[1:]))
+    settle()
+    return code
+
+
+def dispatch(args: list[str]) -> int:
+    """Does what these words say; a command has ended by itself, as it should, when this goes on."""
+    command = get_command(app)
     try:
-        app(prog_name="svir")
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
+        if completes():
+            command(prog_name=NAME)
+        # Not typer's own `main`, which would say things in its way: an exit code of 1 for a broken pipe, four
+        # lines for a wrong option, and a traceback for a full disk.
+        with writing(), command.make_context(NAME, [*args] or ["--help"]) as context:  # which takes them out
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code if args else USAGE
+    except TyperException as error:
+        path = getattr(getattr(error, "ctx", None), "command_path", NAME)
+        say(f"svir: {error.format_message()}", f"`{path} --help` lists the options.")
+        return USAGE
+    except SystemExit as end:  # of what completes
+        return end.code if isinstance(end.code, int) else USAGE
     return 0
 
 
@@ -60,9 +98,13 @@ def run() -> int:
 def root(
     *,
     version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+    show_completion: Completion = None,
 ) -> None:
     if version:
         write(sys.stdout, f"svir {svir.__version__}\n")
+        raise typer.Exit
+    if show_completion is not None:
+        write(sys.stdout, script(show_completion))
         raise typer.Exit
 
 
@@ -97,11 +139,7 @@ def ask(
     lenient: Lenient = False,
     raw: Annotated[bool, typer.Option("--raw", help="Print the server's bytes as they are.")] = False,
 ) -> None:
-    """Ask a model, and print its answer as it arrives.
-
-    PROMPT is what to ask; left out, or -, it is read from standard input. The answer goes to
-    standard output; reasoning, token counts and errors go to standard error.
-    """
+    """Ask a model, and print its answer as it arrives. PROMPT left out, or -, is read from standard input."""
     if raw and json_schema is not None:
         say("svir: give --raw or --json-schema: raw bytes are not read, so no schema can be kept to")
         raise typer.Exit(USAGE)
@@ -130,7 +168,7 @@ def ask(
 app.command(epilog=_app_chat.EXAMPLE)(_app_chat.chat)
 
 
-@app.command()
+@app.command(epilog="Example: svir models --url http://localhost:1234")
 def models(
     *,
     url: Url = None,
@@ -144,7 +182,7 @@ def models(
     raise typer.Exit(finish(lambda: _commands.list_models(server), keyed=api_key_env is not None))
 
 
-@app.command()
+@app.command(epilog="Example: svir local --port 8080")
 def local(
     *,
     gguf: Annotated[
@@ -153,7 +191,14 @@ def local(
     ] = None,
     port: Annotated[
         int,
-        typer.Option("--port", metavar="N", min=0, max=65535, help="The loopback port; 0 is any free one."),
+        typer.Option(
+            "--port",
+            metavar="N",
+            min=0,
+            max=65535,
+            show_default=False,
+            help="The loopback port; any free one when left out.",
+        ),
     ] = 0,
 ) -> None:
     """Keep a local model server running, and print its URL and key."""

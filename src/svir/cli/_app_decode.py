@@ -18,14 +18,19 @@ __all__ = ["EXAMPLES", "decode"]
 
 EXAMPLES = """\b
 Examples:
-  curl -siN http://localhost:1234/v1/chat/completions -d @ask.json | svir decode -
-  svir decode --every-cut answer.http"""
+  svir decode --every-cut answer.http
+  curl -siN localhost:1234/v1/chat/completions -d @ask.json | svir decode -"""
 
 LIMITS = svir.Limits().__struct_fields__
 LIMIT = re.compile(rf"({'|'.join(LIMITS)})=([0-9]{{1,12}})")
 
 CASE_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 """What cases are called: the behaviour or the fault, in words."""
+
+
+def limit_names(incomplete: str) -> list[str]:
+    """What completes the name of a limit."""
+    return [f"{name}=" for name in LIMITS if name.startswith(incomplete)]
 
 
 class Think(StrEnum):
@@ -47,7 +52,13 @@ def decode(
         Think, typer.Option("--think", metavar="WORD", show_default=False, help="split or keep think tags.")
     ] = Think.SPLIT,
     limit: Annotated[
-        list[str] | None, typer.Option("--limit", metavar="NAME=N", help=f"One of {', '.join(LIMITS)}.")
+        list[str] | None,
+        typer.Option(
+            "--limit",
+            metavar="NAME=N",
+            autocompletion=limit_names,
+            help=f"One of {', '.join(LIMITS)}.",
+        ),
     ] = None,
     chunk: Annotated[
         int | None, typer.Option("--chunk", metavar="N", min=1, help="Bytes given to the decoder at a time.")
@@ -66,7 +77,7 @@ def decode(
         Path | None, typer.Option("--output", "-o", metavar="PATH", help="The case's file or folder.")
     ] = None,
 ) -> None:
-    """Read a recorded answer again: its events, or where and why it fails.
+    """Read a recorded answer again: its events, or where it fails.
 
     FILE is what `curl -i` writes, or the body of an event stream; - is standard input.
     """

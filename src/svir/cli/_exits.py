@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from svir.cli._advice import advise
 from svir.cli._local import LocalServerError
-from svir.cli._output import one_line, say
+from svir.cli._output import OutputError, one_line, say, writing
 from svir.errors import Error
 
 if TYPE_CHECKING:
@@ -22,11 +22,24 @@ if TYPE_CHECKING:
 
     from svir.errors import ErrorKind
 
-__all__ = ["BUG", "CODES", "EPILOG", "INTERRUPTED", "LOCAL_SERVER", "NO_READER", "USAGE", "finish"]
+__all__ = [
+    "BUG",
+    "CODES",
+    "EXIT_CODES",
+    "INTERRUPTED",
+    "LOCAL_SERVER",
+    "NO_OUTPUT",
+    "NO_READER",
+    "USAGE",
+    "describe",
+    "finish",
+    "settle",
+]
 
 USAGE = 2
 LOCAL_SERVER = 30
 BUG = 70
+NO_OUTPUT = 74
 INTERRUPTED = 130
 NO_READER = 141
 """What a shell reports for a program that SIGPIPE ended."""
@@ -48,12 +61,15 @@ CODES: dict[ErrorKind, int] = {
     "answer": 23,
 }
 
-EPILOG = (
-    "Exit codes: 0 the server says the answer is complete (perhaps cut by its length limit, refused or "
-    "filtered: see the last line); 2 wrong usage; "
-    + "; ".join(f"{code} {kind}" for kind, code in CODES.items())
-    + f"; {LOCAL_SERVER} the local server cannot start; {BUG} a fault of svir; {INTERRUPTED} interrupted; "
-    + f"{NO_READER} nobody reads the output."
+EXIT_CODES = (
+    "0 complete (how: see the last line)",
+    f"{USAGE} wrong usage",
+    *(f"{code} {kind}" for kind, code in CODES.items()),
+    f"{LOCAL_SERVER} no local server",
+    f"{BUG} a bug",
+    f"{NO_OUTPUT} no output",
+    f"{INTERRUPTED} interrupted",
+    f"{NO_READER} no reader",
 )
 
 SERVER_MESSAGE_CHARACTERS = 300
@@ -69,10 +85,17 @@ def finish(work: Callable[[], int], *, keyed: bool = False, recorded: bool = Fal
     """
     try:
         code = work()
-        sys.stdout.flush()
+        with writing():
+            sys.stdout.flush()
     except BrokenPipeError:
-        leave_pipe()
+        settle()
         return NO_READER
+    except OutputError as error:
+        if os.environ.get("SVIR_TRACEBACK"):
+            raise
+        settle()
+        say(f"svir: the output cannot be written: {error}")
+        return NO_OUTPUT
     except KeyboardInterrupt:
         say("svir: interrupted")
         return INTERRUPTED
@@ -106,8 +129,8 @@ def describe(error: Error, *, keyed: bool = False, recorded: bool = False) -> tu
     return line, advice
 
 
-def leave_pipe() -> None:
-    """Points standard output at nothing, so that the interpreter's last flush does not fail as well."""
+def settle() -> None:
+    """Writes what is left, or gives it up, so that the interpreter's last flush does not fail as well."""
     nothing = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         try:

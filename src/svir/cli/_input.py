@@ -8,17 +8,26 @@ from typing import BinaryIO
 import svir
 from svir.cli._output import say
 
-__all__ = ["stdin"]
+__all__ = ["read_text", "stdin"]
 
 
 def stdin(what: str) -> BinaryIO:
-    """Standard input as bytes; a person at a terminal is told what to type.
-
-    Raises:
-        svir.ConfigError: It is closed.
-    """
-    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]  (after `<&-` it is)
-        raise svir.ConfigError("standard input is closed")
+    """Standard input as bytes; a person at a terminal is told what to type."""
     if sys.stdin.isatty():
         say(f"Type the {what}, and end it with Ctrl-D on a line of its own:")
     return sys.stdin.buffer
+
+
+def read_text(what: str) -> str:
+    """All of standard input.
+
+    Raises:
+        svir.ConfigError: It cannot be read, or is no UTF-8.
+    """
+    try:
+        return stdin(what).read().decode("utf-8")
+    except UnicodeDecodeError:
+        problem = "is not UTF-8 text"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
+    raise svir.ConfigError(f"standard input {problem}")

@@ -99,9 +99,10 @@ def find_model(gguf: Path | None = None) -> Path:
         LocalServerError: There is none.
     """
     if gguf is not None:
-        if not gguf.is_file():
-            raise LocalServerError(f"there is no file {str(gguf)!r}", "--gguf takes the path of a GGUF file")
-        return gguf.resolve()
+        with contextlib.suppress(OSError):  # a name that is too long, for one
+            if gguf.is_file():
+                return gguf.resolve()
+        raise LocalServerError(f"there is no file {str(gguf)!r}", "--gguf takes the path of a GGUF file")
     spec = importlib.util.find_spec(MODEL_PACKAGE)
     for folder in (spec and spec.submodule_search_locations) or ():
         for file in sorted(Path(folder).glob("*.gguf")):

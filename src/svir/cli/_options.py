@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import svir
+from svir.cli._completion import variables
 
 __all__ = [
     "AllowHttp",
@@ -32,7 +33,12 @@ Url = Annotated[
 Model = Annotated[str, typer.Option("--model", "-m", metavar="ID", help="The model's ID: see `svir models`.")]
 KeyName = Annotated[
     str | None,
-    typer.Option("--api-key-env", metavar="NAME", help="The environment variable with the key."),
+    typer.Option(
+        "--api-key-env",
+        metavar="NAME",
+        autocompletion=variables,
+        help="The environment variable with the key.",
+    ),
 ]
 AllowHttp = Annotated[
     bool, typer.Option("--allow-http", help="Send in the clear (also the key) to another host.")
@@ -43,7 +49,7 @@ Gguf = Annotated[
 ]
 System = Annotated[str | None, typer.Option("--system", "-s", metavar="TEXT", help="The system prompt.")]
 Effort = Annotated[
-    svir.Effort | None, typer.Option("--effort", metavar="WORD", help=f"How much to reason: {EFFORTS}.")
+    svir.Effort | None, typer.Option("--effort", metavar="WORD", help=f"Reasoning: {EFFORTS}.")
 ]
 MaxTokens = Annotated[
     int | None, typer.Option("--max-tokens", metavar="N", min=1, help="Most tokens of the answer.")

@@ -4,20 +4,24 @@
 2. Reasoning, counts and errors go to standard error.
 3. A model's text is not ours: on a terminal its control characters are left out, since they could move the
    cursor, change the title, or write into the clipboard. Line breaks and tabs stay. A pipe gets them all.
+4. What cannot be written ends the command; but where nothing can be said, the exit code has to do (`say`).
 """
 
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 import stat
 import sys
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from rich.console import Console
 
-__all__ = ["Output", "Shows", "harmless", "one_line", "say"]
+__all__ = ["Output", "OutputError", "Shows", "harmless", "one_line", "say", "write", "write_bytes", "writing"]
 
 # C0 but for line break and tab, DEL, and C1: all of the ways in which text drives a terminal (ECMA-48).
 CONTROLS = dict.fromkeys([*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0)])
@@ -38,18 +42,47 @@ def one_line(text: str) -> str:
     return harmless(" ".join(text.split()))
 
 
+class OutputError(Exception):
+    """What a command prints cannot be written: a full disk, for one. ``str`` is the system's reason."""
+
+
+@contextlib.contextmanager
+def writing() -> Generator[None]:
+    """Around whatever writes to a standard stream.
+
+    Raises:
+        BrokenPipeError: Nobody reads it any more.
+        OutputError: It cannot be written.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.strerror) from error
+
+
 def say(*lines: str) -> None:
-    """Prints each line that is not empty to standard error."""
-    for line in lines:
-        if line:
-            write(sys.stderr, f"{one_line(line)}\n")
+    """Prints each line that is not empty to standard error, if that can be written."""
+    with contextlib.suppress(OutputError, BrokenPipeError):
+        for line in lines:
+            if line:
+                write(sys.stderr, f"{one_line(line)}\n")
 
 
 def write(stream: TextIO, text: str) -> None:
-    """Writes at once; what the stream's encoding does not have is written as an escape or `?`."""
+    """Writes at once; what the stream's encoding does not have is written as `?`."""
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
-    stream.flush()
+    with writing():
+        stream.write(text.encode(encoding, "replace").decode(encoding))
+        stream.flush()
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes to standard output at once, whatever its encoding."""
+    with writing():
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
 
 
 class Shows(Protocol):
@@ -97,8 +130,7 @@ class Output:
         if self.terminal:
             write(sys.stdout, harmless(piece))
         else:
-            sys.stdout.buffer.write(piece.encode("utf-8", "replace"))  # whatever the locale
-            sys.stdout.buffer.flush()
+            write_bytes(piece.encode("utf-8", "replace"))
         self._open_text = not piece.endswith("\n")
 
     def raw(self, data: bytes) -> None:
@@ -106,8 +138,7 @@ class Output:
         if self.terminal:
             self.text(self._decoder.decode(data))
         else:
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+            write_bytes(data)
 
     def thought(self, piece: str) -> None:
         """A piece of the reasoning, dimmed."""

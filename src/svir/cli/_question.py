@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import svir
-from svir.cli._input import stdin
+from svir.cli._input import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,13 +41,13 @@ def build_request(question: Question) -> svir.Request:
     prompt, parts = question.prompt, list[svir.TextFile | svir.Image]()
     for name in question.files:
         parts.append(
-            svir.TextFile.from_text("stdin", read_stdin("text of the file"))
+            svir.TextFile.from_text("stdin", read_text("text of the file"))
             if name == STDIN
             else svir.TextFile(name)
         )
     parts += [svir.Image(path) for path in question.images]
     if prompt == STDIN or (prompt is None and STDIN not in question.files):
-        prompt = read_stdin()
+        prompt = read_text("prompt")
     if not (prompt or "").strip() and not parts:
         raise svir.ConfigError("there is no prompt: give one as an argument or on standard input")
     answer: svir.ResponseFormat = "text" if schema is None else schema
@@ -58,15 +58,6 @@ def build_request(question: Question) -> svir.Request:
         max_tokens=question.max_tokens,
         effort=question.effort,
     )
-
-
-def read_stdin(what: str = "prompt") -> str:
-    """All of standard input as text."""
-    try:
-        return stdin(what).read().decode("utf-8")
-    except UnicodeDecodeError:
-        pass
-    raise svir.ConfigError("standard input is not UTF-8 text")
 
 
 def read_schema(path: Path | None) -> svir.Schema | None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 
 import pytest
 
+import svir
 from svir.cli.decode._cuts import differing_cut, outcome
+from svir.cli.decode._playback import Playback
 from svir.cli.decode._reading import Reading
+from svir.cli.decode._recording import Recording
 from svir.openai.chat import Decoder
 from tests.cli.decode.wrapped import HEAD, wrap
 from tests.support.streams import DONE, STOP, chunk, own_streams
@@ -77,3 +81,10 @@ def test_a_stream_too_short_to_be_cut_is_decoded_all_the_same(show, data):
     shown = show(data, every_cut=True)
     assert shown.lines[0] == {"cuts": 1}
     assert shown.code == 13
+
+
+def test_an_endless_stream_is_tried_as_far_as_its_limit():
+    with Path("/dev/zero").open("rb") as file:
+        limits = svir.Limits(wire_bytes=40_000, event_bytes=30)
+        body = Playback(Recording(file.read), Reading(limits=limits)).body()
+    assert 40_000 < len(body) < 60_000

@@ -13,17 +13,19 @@ def read_line() -> str | None:
     """The next message of standard input, or None at its end; a backslash at a line's end joins the next one.
 
     Raises:
-        svir.ConfigError: It is no UTF-8.
+        svir.ConfigError: It cannot be read, or is no UTF-8.
     """
     text = ""
-    while line := sys.stdin.buffer.readline():
-        try:
+    try:
+        while line := sys.stdin.buffer.readline():
             text += line.decode().removesuffix("\n").removesuffix("\r")
-        except UnicodeDecodeError:
-            break
-        if not text.endswith("\\"):
-            return text
-        text = f"{text[:-1]}\n"
+            if not text.endswith("\\"):
+                return text
+            text = f"{text[:-1]}\n"
+    except UnicodeDecodeError:
+        problem = "is not UTF-8 text"
+    except OSError as error:
+        problem = f"cannot be read: {error.strerror}"
     else:
         return text or None
-    raise svir.ConfigError("standard input is not UTF-8 text")
+    raise svir.ConfigError(f"standard input {problem}")

@@ -52,12 +52,12 @@ def put(text: str, output: Path | None, name: str) -> None:
     if output is None:
         write(sys.stdout, text)
         return
-    path = output / name if output.is_dir() else output
     try:
+        path = output / name if output.is_dir() else output
         path.write_text(text, "ascii")
     except OSError as error:
         problem = error.strerror
     else:
         say(f"svir: {path} says what this version makes of the recording: judge it before you keep it")
         return
-    raise svir.ConfigError(f"the case {path.name!r} cannot be written: {problem}")
+    raise svir.ConfigError(f"the case {output.name!r} cannot be written: {problem}")

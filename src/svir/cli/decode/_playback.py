@@ -66,16 +66,18 @@ class Playback:
                 yield Located(self.guide.place(event), without_times(event))
 
     def body(self) -> bytes:
-        """The bytes of the stream, as many as there are, those after its end too.
+        """The bytes of the stream, those after its end too; of one over the limit, so many that it is.
 
         Raises:
             svir.Error: The response is no stream.
         """
         pieces: list[bytes] = []
+        left = self._reading.limits.wire_bytes
         with self.client() as client, client.send("recorded"):  # which looks at the head
             try:
-                while (piece := self.recording.piece()) is not None:
+                while left >= 0 and (piece := self.recording.piece()) is not None:
                     pieces.append(piece[1])
+                    left -= len(piece[1])
             except svir.TruncatedStreamError:
                 pass  # it is one for the decoder as well
         return b"".join(pieces)

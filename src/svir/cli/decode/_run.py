@@ -21,11 +21,10 @@ from svir.cli.decode._recording import Recording
 from svir.cli.decode._view import JsonView, TextView, View
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["Task", "decode"]
-
-MIB = 1024 * 1024
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,17 +57,14 @@ def decode(task: Task) -> int:
     Raises:
         svir.Error: There is nothing to be judged: the file cannot be read, or no case be made of it.
     """
-    with opened(task.file) as read:
+    with opened(task.file) as file:
         if task.case is not None:
-            body = Playback(Recording(read), task.reading).body()
+            body = Playback(Recording(file), task.reading).body()
             put(write_case(task.case, body, task.reading), task.output, f"{task.case}.json")
             return 0
         view = JsonView() if task.as_json else TextView()
-        if not task.every_cut:
-            return show(Playback(Recording(read), task.reading, task.chunk), task, view)
-        data = b"".join(iter(lambda: read(MIB), b""))
-    try_cuts(data, task, view)
-    return show(Playback(Recording(io.BytesIO(data).read), task.reading), task, view)
+        read = try_cuts(file, task, view) if task.every_cut else file
+        return show(Playback(Recording(read), task.reading, task.chunk), task, view)
 
 
 def show(playback: Playback, task: Task, view: View) -> int:
@@ -87,20 +83,33 @@ def show(playback: Playback, task: Task, view: View) -> int:
     return CODES[failure.kind]
 
 
-def try_cuts(data: bytes, task: Task, view: View) -> None:
-    """Tries every cut of the stream in a recording.
+def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[int], bytes]:
+    """Tries every cut of the stream in a recording, and returns what reads the recording once more.
 
     Raises:
         AssertionError: One has another outcome: a fault of svir.
     """
     from rich.console import Console
 
+    kept = io.BytesIO()
+
+    def keep(size: int) -> bytes:
+        data = read(size)
+        kept.write(data)
+        return data
+
+    def again(size: int) -> bytes:
+        return kept.read(size) or read(size)
+
     try:
-        body = Playback(Recording(io.BytesIO(data).read), task.reading).body()
+        body = Playback(Recording(keep), task.reading).body()
     except svir.Error:
-        return  # it is no stream, as will be told
-    with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
-        words, tried = differing_cut(body, task.reading)
-    if words is not None:
-        raise AssertionError(f"{words}, the bytes have another outcome than whole")
-    view.cuts(tried)
+        pass  # it is no stream, as will be told
+    else:
+        with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
+            words, tried = differing_cut(body, task.reading)
+        if words is not None:
+            raise AssertionError(f"{words}, the bytes have another outcome than whole")
+        view.cuts(tried)
+    kept.seek(0)
+    return again

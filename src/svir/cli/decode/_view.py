@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 import svir
-from svir.cli._output import write
+from svir.cli._output import write, write_bytes
 from svir.cli.decode._text import quoted
 
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ class JsonView:
         self._write({"offset": told.pop("offset", None), "error": told})
 
     def _write(self, value: dict[str, Any]) -> None:
-        sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
-        sys.stdout.buffer.flush()
+        write_bytes(msgspec.json.encode(value) + b"\n")
 
 
 class TextView:
