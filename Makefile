@@ -4,6 +4,7 @@
 # make docs   the site: every page, and the reference, in build/site
 # make audit  known advisories about what svir depends on; make floors, the tests on the oldest versions of it
 # make fuzz   a search for input that breaks a promise (SECONDS=30 for each parser)
+# make peers  what other libraries do on the same streams: docs/peers.md
 
 PYTHON ?= python3
 VENV ?= .venv
