@@ -162,7 +162,7 @@ def ask(
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.ask(question, server), keyed=api_key_env is not None))
+    raise typer.Exit(finish(lambda: _commands.ask(question, server), key_name=api_key_env))
 
 
 app.command(epilog=_app_chat.EXAMPLE)(_app_chat.chat)
@@ -179,7 +179,7 @@ def models(
 ) -> None:
     """List the server's models, one ID a line."""
     server = Server(url=url, api_key_env=api_key_env, allow_http=allow_http, local=local, gguf=gguf)
-    raise typer.Exit(finish(lambda: _commands.list_models(server), keyed=api_key_env is not None))
+    raise typer.Exit(finish(lambda: _commands.list_models(server), key_name=api_key_env))
 
 
 @app.command(epilog="Example: svir local --port 8080")

@@ -63,4 +63,4 @@ def chat(
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: hold(settings, server), keyed=api_key_env is not None))
+    raise typer.Exit(finish(lambda: hold(settings, server), key_name=api_key_env))

@@ -82,9 +82,7 @@ def probe(
         local=local,
     )
     raise typer.Exit(
-        finish(
-            lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), keyed=api_key_env is not None
-        )
+        finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), key_name=api_key_env)
     )
 
 

@@ -3,7 +3,8 @@
 1. Every kind of error has an exit code of its own, so that a script can act on it (`CODES`).
 2. An error is one line, and one of advice at most (`_advice`). There is never a traceback: what is left then
    is a fault of svir itself, and says so.
-3. The server's words are shown here, and nowhere else in svir: as text, made safe for a terminal.
+3. The server's words are shown here, and nowhere else in svir: as text, made safe for a terminal, and without
+   the key, which some servers repeat.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from svir.cli._advice import advise
 from svir.cli._local import LocalServerError
 from svir.cli._output import OutputError, one_line, say, writing
+from svir.cli._withheld import withheld
 from svir.errors import Error
 
 if TYPE_CHECKING:
@@ -75,12 +77,12 @@ EXIT_CODES = (
 SERVER_MESSAGE_CHARACTERS = 300
 
 
-def finish(work: Callable[[], int], *, keyed: bool = False, recorded: bool = False) -> int:
+def finish(work: Callable[[], int], *, key_name: str | None = None, recorded: bool = False) -> int:
     """Does the work, and returns the exit code of however it went.
 
     Args:
         work: What to do.
-        keyed: Whether the user named a key.
+        key_name: The variable with the key, if the user named one.
         recorded: Whether no server is asked, but a recording read.
     """
     try:
@@ -103,7 +105,7 @@ def finish(work: Callable[[], int], *, keyed: bool = False, recorded: bool = Fal
         say(f"svir: {error.problem}", error.advice)
         return LOCAL_SERVER
     except Error as error:
-        say(*describe(error, keyed=keyed, recorded=recorded))
+        say(*describe(error, key_name=key_name, recorded=recorded))
         return CODES[error.kind]
     except Exception as error:
         if os.environ.get("SVIR_TRACEBACK"):
@@ -116,14 +118,15 @@ def finish(work: Callable[[], int], *, keyed: bool = False, recorded: bool = Fal
     return code
 
 
-def describe(error: Error, *, keyed: bool = False, recorded: bool = False) -> tuple[str, str]:
-    """What happened, with the server's own words, and the advice; the arguments are those of ``advise``."""
-    said, advice = advise(error, keyed=keyed, recorded=recorded)
+def describe(error: Error, *, key_name: str | None = None, recorded: bool = False) -> tuple[str, str]:
+    """What happened, with the server's own words, and the advice; the arguments are those of ``finish``."""
+    said, advice = advise(error, keyed=key_name is not None, recorded=recorded)
     line = f"svir: {said}"
     if error.status is not None and str(error.status) not in line:
         line += f" (HTTP {error.status})"
     if error.server_message:
-        words = one_line(error.server_message)
+        key = os.environ.get(key_name or "", "").strip()
+        words = one_line(withheld(error.server_message, key))
         more = "..." if len(words) > SERVER_MESSAGE_CHARACTERS else ""
         line += f'. The server says: "{words[:SERVER_MESSAGE_CHARACTERS]}{more}"'
     return line, advice

@@ -55,7 +55,7 @@ def chat(settings: Settings, server: Server) -> int:
         return refused.code
     output = Output()
     with connect(server, output) as client:
-        return Chat(session, client, output, settings, keyed=server.api_key_env is not None).run(notes)
+        return Chat(session, client, output, settings, key_name=server.api_key_env).run(notes)
 
 
 def begin(settings: Settings, server: Server) -> tuple[Session, tuple[str, ...]]:
@@ -78,12 +78,18 @@ class Chat:
     """A conversation at a terminal or over a pipe."""
 
     def __init__(
-        self, session: Session, client: svir.Client, output: Output, settings: Settings, *, keyed: bool
+        self,
+        session: Session,
+        client: svir.Client,
+        output: Output,
+        settings: Settings,
+        *,
+        key_name: str | None,
     ) -> None:
         self._session = session
         self._client = client
         self._output = output
-        self._keyed = keyed
+        self._key_name = key_name
         self._models = list[str]()
         self._person = sys.stdin.isatty()
         self._read: Callable[[], str | None] = read_line
@@ -169,7 +175,7 @@ class Chat:
         raise failure
 
     def _refused(self, error: svir.Error) -> RefusedError:
-        said, advice = describe(error, keyed=self._keyed)
+        said, advice = describe(error, key_name=self._key_name)
         return RefusedError(said.removeprefix("svir: "), advice, code=CODES[error.kind])
 
     def _choose(self) -> None:

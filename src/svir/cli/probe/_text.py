@@ -8,42 +8,16 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 
-__all__ = ["WITHHELD", "plural", "quoted", "sent_text", "withheld"]
+from svir.cli._withheld import withheld
 
-WITHHELD = "<key>"
-SHORTEST_KEY = 4
-"""Characters; what is shorter is no key, and would be found everywhere."""
-KNOWN_BY = 8
-"""A text that begins like the key for so many characters is the key, also when it is cut."""
+__all__ = ["plural", "quoted", "sent_text"]
+
 SENT_CHARACTERS = 600
 LONGEST_STRING = 80
 """Characters of a single text in a request that is shown."""
-
-
-def withheld(text: str, key: str) -> str:
-    """The text without the key, as it is or as JSON and URLs write it.
-
-    Example:
-        >>> withheld("no such key: sk-12345678, or sk-1234567", "sk-12345678")
-        'no such key: <key>, or <key>'
-    """
-    if len(key) < SHORTEST_KEY:
-        return text
-    in_json = msgspec.json.encode(key).decode()[1:-1]
-    for shape in dict.fromkeys((key, in_json, in_json.replace("/", "\\/"), quote(key, safe=""))):
-        head = shape[:KNOWN_BY]
-        at = text.find(head)
-        while at >= 0:
-            end = at + len(head)
-            while end < len(text) and end - at < len(shape) and text[end] == shape[end - at]:
-                end += 1
-            text = text[:at] + WITHHELD + text[end:]
-            at = text.find(head, at + len(WITHHELD))
-    return text
 
 
 def escaped(text: str) -> str:
