@@ -34,6 +34,7 @@ def test_a_page_does_what_it_says(page, tmp_path):
         ("```json\n{]\n```", "Expecting property name"),
         ("```json\n{} {} ]\n```", "Expecting value"),
         ("```toml\na\n```", "Expected '='"),
+        ("```yaml\na: [\n```", "while parsing a flow node"),
         ("```console\n$ pip install svir[nonsense]\n```", "no extra nonsense"),
         ("```console\n$ make nonsense\n```", "make knows no nonsense"),
         ("```console\n$ make test NONSENSE=1\n```", "make knows no NONSENSE"),

@@ -14,7 +14,7 @@ author = "The svir developers"
 project_copyright = f"{author}. MIT or Apache-2.0"
 release = version = svir.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "links", "docstrings"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "links", "docstrings", "tables"]
 nitpicky = True
 root_doc = "index"
 

@@ -31,6 +31,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import yaml
 from markdown_it import MarkdownIt
 
 import svir
@@ -178,6 +179,9 @@ class Reader:
     def toml(self, step: Step) -> None:
         tomllib.loads(step.text)
 
+    def yaml(self, step: Step) -> None:
+        yaml.safe_load(step.text)
+
     def text(self, step: Step) -> None:
         """Is for the eye."""
 
@@ -208,6 +212,7 @@ DO: dict[str, Callable[[Reader, Step], None]] = {
     "output": Reader.output,
     "json": Reader.json,
     "toml": Reader.toml,
+    "yaml": Reader.yaml,
     "text": Reader.text,
     "svir": Reader.note,
     "svir-address": Reader.address,

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 __all__ = ["Build"]
 
 Build = Callable[["Evidence"], "Asked | None"]
-Always = Callable[["Evidence"], Asked]
 
 TALK_TOKENS = 128
 CALL_TOKENS = 256
@@ -114,7 +113,7 @@ def chat(
     return Asked(path=dialect.path, body=bytes(encoder.encode(request)), tokens=tokens)
 
 
-def asks(request: Request, tokens: int = 1, *, usage: bool = False) -> Always:
+def asks(request: Request, tokens: int = 1, *, usage: bool = False) -> Build:
     """What sends this request."""
     return lambda evidence: chat(evidence, request, tokens, usage=usage)
 
