@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import select
+import subprocess
+import sys
+
 import msgspec
 import pytest
 
@@ -103,3 +109,35 @@ def test_a_key_that_the_server_repeats_is_never_shown(command):
     assert server.requests[0].headers["authorization"] == f"Bearer {key}"
     assert b"denied for <key>" in done.stdout
     assert key[:12].encode() not in done.stdout + done.stderr
+
+
+def test_a_bar_moves_on_standard_error_only_where_that_is_a_terminal(environment):
+    with serving() as server:
+        args = [
+            sys.executable,
+            "-W",
+            "error",
+            "-m",
+            "svir",
+            "probe",
+            server.url,
+            "--only",
+            "models",
+            "--json",
+        ]
+        here, there = pty.openpty()
+        with os.fdopen(here, "rb", buffering=0) as terminal:
+            child = subprocess.Popen(
+                args, stdout=subprocess.PIPE, stderr=there, env={**environment, "TERM": "xterm"}
+            )
+            os.close(there)
+            shown = b""
+            while select.select([terminal], [], [], 20)[0]:
+                try:
+                    shown += os.read(here, 65536)
+                except OSError:  # how a terminal says that nobody writes to it any more
+                    break
+            printed = child.communicate(timeout=20)[0]
+    assert b"at most 4 requests" in shown
+    assert b"/4" in shown
+    assert msgspec.json.decode(printed, type=Report).requests == 3
