@@ -158,7 +158,7 @@ CASES = {
     ),
     # limits
     "endless": Case(
-        "sends events with text, without end",
+        "sends the same event with text again and again, without end",
         (Reply((HEAD, LONG), ends="never"),),
         memory=200 * MEGABYTE,
         seconds=120,

@@ -60,6 +60,11 @@ LIBRARIES = {
         "1.5.0",
         "from lm15 import OpenAIChatLM; OpenAIChatLM(api_key='k', base_url='http://127.0.0.1:1/v1')",
     ),
+    "mistralai": Library(
+        "mistralai",
+        "3.7.0",
+        "from mistralai.client import Mistral; Mistral(api_key='k', server_url='http://127.0.0.1:1')",
+    ),
     "pydantic-ai": Library(
         "pydantic-ai-slim",
         "2.68.0",
@@ -104,6 +109,7 @@ SUBJECTS = {
     "openai with options": Subject("openai", "with_openai_careful", ("where", "retries")),
     "httpx2": Subject("httpx2", "with_httpx2"),
     "lm15": Subject("lm15", "with_lm15"),
+    "mistralai": Subject("mistralai", "with_mistralai"),
     "pydantic-ai": Subject("pydantic-ai", "with_pydantic_ai"),
     "litellm": Subject("litellm", "with_litellm"),
     "langchain-openai": Subject("langchain-openai", "with_langchain"),

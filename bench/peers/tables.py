@@ -125,7 +125,7 @@ def handed_out(seen: Seen) -> str:
     if calls := seen["answer"]["calls"]:
         shown = calls[0] if isinstance(calls[0], str) else json.dumps(calls[0])
         return f"handed out: `{shown}`" if shown else "handed out, without arguments"
-    return "no call handed out" if len(seen["server"]) == 1 else "not run; the model was asked again"
+    return "no call handed out" if len(seen["server"]) == 1 else "tool not run; the model was asked again"
 
 
 def split(seen: Seen) -> str:

@@ -233,7 +233,7 @@ PLAIN = {"plain": seen(), "call": seen(text="", calls=['{"city": "Oslo"}'])}
         ("calls", 0, {"call-cut": seen(ran=[{"city": "Os"}])}, 'tool run with `{"city": "Os"}`'),
         ("calls", 0, {"call-cut": seen({}, server=[REQUEST] * 2)}, "the model asked again, then *Oops*"),
         ("calls", 0, {"call-cut": seen()}, "no call handed out"),
-        ("calls", 0, {"call-cut": seen(server=[REQUEST] * 2)}, "not run; the model was asked again"),
+        ("calls", 0, {"call-cut": seen(server=[REQUEST] * 2)}, "tool not run; the model was asked again"),
         ("reasoning", 0, {"think": seen(reasoning="Hm.")}, "apart from the text"),
         (
             "reasoning",
