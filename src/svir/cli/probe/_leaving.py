@@ -42,8 +42,6 @@ def leave(asker: Asker, evidence: Evidence, seconds: float) -> Departure | None:
     if evidence.baseline is None:
         return None
     long, short = _requests.long(evidence), _requests.short(evidence)
-    if long is None or short is None:
-        return None
     counter, before = _find_counter(asker)
     alone = _first_token(asker.ask(short, seconds))
     coming = asker.begin(long, seconds)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from svir.cli.probe._questions import Question
     from svir.cli.probe._steps import Step
 
-__all__ = ["CHECKS", "Plan", "make_plan"]
+__all__ = ["CHECK_SECONDS", "Plan", "make_plan"]
 
 CHECKS = 8
 """How many times it is looked, after a failure, whether the server still answers: one token each."""
+CHECK_SECONDS = 30.0
 
 
 class Plan(NamedTuple):
@@ -37,19 +38,24 @@ class Plan(NamedTuple):
     @property
     def requests(self) -> int:
         """Most requests that are sent."""
-        return CHECKS + sum(step.requests for step in self.steps)
+        return self.checks + sum(step.requests for step in self.steps)
 
     @property
     def tokens(self) -> int:
         """Most tokens that are asked for, all answers together."""
-        return CHECKS + sum(step.tokens for step in self.steps)
+        return self.checks + sum(step.tokens for step in self.steps)
+
+    @property
+    def checks(self) -> int:
+        """How many failures may be looked into: those of what is asked beyond the basics."""
+        return min(CHECKS, sum(step.name not in {"models", *BASICS} for step in self.steps))
 
     def __str__(self) -> str:
         """The cost in one line.
 
         Example:
             >>> print(make_plan(["models"], seconds=60.0))
-            at most 12 requests, 11 tokens, 60 seconds
+            at most 4 requests, 3 tokens, 60 seconds
         """
         requests, tokens = plural(self.requests, "request"), plural(self.tokens, "token")
         return f"at most {requests}, {tokens}, {plural(round(self.seconds), 'second')}"
@@ -72,5 +78,6 @@ def make_plan(only: Collection[str] = (), *, leave_out: Collection[str] = (), se
     questions = tuple(question for question in QUESTIONS if not only or question.group in only)
     needed = {"models", *BASICS, *(name for question in questions for name in question.needs)}
     steps = tuple(step for step in STEPS if step.name in needed and step.name not in leave_out)
-    # A step whose time alone is longer than all of the time has no more than that.
-    return Plan(questions, steps, min(seconds, sum(step.requests * step.seconds for step in steps)))
+    plan = Plan(questions, steps, seconds)
+    longest = sum(step.requests * step.seconds for step in steps) + plan.checks * CHECK_SECONDS
+    return plan._replace(seconds=min(seconds, longest))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from svir import __version__
 from svir.cli.probe._call import call_for
 from svir.cli.probe._evidence import Evidence, Heard
-from svir.cli.probe._plan import CHECKS
+from svir.cli.probe._plan import CHECK_SECONDS
 from svir.cli.probe._questions import row
 from svir.cli.probe._report import Report
 from svir.cli.probe._requests import short
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Named", "probe"]
 
-CHECK_SECONDS = 30.0
 LEAST_SECONDS = 0.2
 """With less time than this left, nothing more is asked."""
 
@@ -52,34 +51,16 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
         svir.Error: Nothing could be found out: there is no connection, no model, or the key is refused.
     """
     started, begun = datetime.now(UTC), asker.clock()
-    evidence, checks = Evidence(named.model), CHECKS
-    for number, step in enumerate(plan.steps):
-        progress(step.name)
-        evidence.ended = evidence.ended or _end(asker, evidence, step)
-        if evidence.ended:
-            evidence.unreached = tuple(step.name for step in plan.steps[number:])
-            break
-        step.take(step, asker, evidence)
-        if step.name == "models":
-            _require_connection(evidence.heard["models"].answer)
-            evidence.model = named.model or _only_model(evidence)
-        elif step.name == BASICS[-1]:
-            _require_admission(evidence)
-        elif (heard := evidence.get(step.name)) is not None and heard.failed and checks:
-            checks -= 1
-            evidence.ended = _check(asker, evidence, heard)
+    evidence = _ask_all(asker, plan, named, progress)
     rows = tuple(row(question, evidence) for question in plan.questions)
     follow = [*evidence.dialect.options, *(option for one in rows for option in one.options)]
-    answers = [heard.answer for heard in evidence.heard.values()]
-    server = next((name for answer in answers if (name := answer.headers.get("server"))), "")
     base = asker.settings.base
     url = f"{base.origin.scheme}://{base.origin.authority}{base.prefix}"
-    model = quoted(evidence.model, asker.key.reveal() if asker.key else "", 200)
     return Report(
         svir=__version__,
         url=url,
-        model=model,
-        server=answers[0].quote(server, 80) if answers else "",
+        model=quoted(evidence.model, asker.key.reveal() if asker.key else "", 200),
+        server=_server_name(evidence),
         started=started.isoformat(timespec="seconds"),
         seconds=round(asker.clock() - begun, 3),
         requests=asker.sent,
@@ -89,6 +70,35 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
             url, evidence.model, follow, api_key_env=named.api_key_env, allow_http=named.allow_http
         ),
     )
+
+
+def _ask_all(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], object]) -> Evidence:
+    evidence, checks = Evidence(named.model), plan.checks
+    for number, step in enumerate(plan.steps):
+        progress(step.name)
+        evidence.ended = evidence.ended or _end(asker, evidence, step)
+        if evidence.ended:
+            evidence.unreached = tuple(step.name for step in plan.steps[number:])
+            break
+        step.take(step, asker, evidence)
+        heard = evidence.get(step.name)
+        if step.name == "models" and heard is not None:
+            _require_connection(heard.answer)
+            evidence.model = named.model or _only_model(heard)
+        elif step.name == BASICS[-1]:
+            _require_admission(evidence)
+        elif heard is not None and heard.failed and evidence.baseline is not None and checks:
+            checks -= 1
+            evidence.ended = _check(asker, evidence, heard)
+    return evidence
+
+
+def _server_name(evidence: Evidence) -> str:
+    """What the server calls itself."""
+    for heard in evidence.heard.values():
+        if name := heard.answer.headers.get("server"):
+            return heard.answer.quote(name, 80)
+    return ""
 
 
 def _end(asker: Asker, evidence: Evidence, step: Step) -> str:
@@ -102,10 +112,7 @@ def _end(asker: Asker, evidence: Evidence, step: Step) -> str:
 
 def _check(asker: Asker, evidence: Evidence, heard: Heard) -> str:
     """Whether the server still answers, after it failed; why nothing more is asked when it does not."""
-    asked = short(evidence)
-    if evidence.baseline is None or asked is None:
-        return ""
-    heard.confirmed = Heard(asker.ask(asked, CHECK_SECONDS)).streamed
+    heard.confirmed = Heard(asker.ask(short(evidence), CHECK_SECONDS)).streamed
     return "" if heard.confirmed else "the server had stopped answering"
 
 
@@ -124,13 +131,12 @@ def _require_admission(evidence: Evidence) -> None:
             raise error
 
 
-def _only_model(evidence: Evidence) -> str:
+def _only_model(heard: Heard) -> str:
     """The model of a server that has just one.
 
     Raises:
         svir.Error: It has several or none, or lists none.
     """
-    heard = evidence.heard["models"]
     if heard.strict.models is None:
         if isinstance(heard.strict.error, AuthenticationError):
             raise heard.strict.error

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = ["Build"]
 
 Build = Callable[["Evidence"], "Asked | None"]
+Always = Callable[["Evidence"], Asked]
 
 TALK_TOKENS = 128
 CALL_TOKENS = 256
@@ -113,7 +114,7 @@ def chat(
     return Asked(path=dialect.path, body=bytes(encoder.encode(request)), tokens=tokens)
 
 
-def asks(request: Request, tokens: int = 1, *, usage: bool = False) -> Build:
+def asks(request: Request, tokens: int = 1, *, usage: bool = False) -> Always:
     """What sends this request."""
     return lambda evidence: chat(evidence, request, tokens, usage=usage)
 
