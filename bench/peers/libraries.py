@@ -82,6 +82,7 @@ LIBRARIES = {
         "from langchain_openai import ChatOpenAI\n"
         "ChatOpenAI(model='m', base_url='http://127.0.0.1:1/v1', api_key='k')",
     ),
+    "any-llm": Library("any-llm-sdk", "1.40.2", "from any_llm import completion", "[openai]"),
 }
 
 
@@ -113,6 +114,7 @@ SUBJECTS = {
     "pydantic-ai": Subject("pydantic-ai", "with_pydantic_ai"),
     "litellm": Subject("litellm", "with_litellm"),
     "langchain-openai": Subject("langchain-openai", "with_langchain"),
+    "any-llm": Subject("any-llm", "with_any_llm"),
 }
 
 

@@ -125,7 +125,7 @@ def costs(found: Found) -> str:
             "",
             "## What it costs to begin",
             "",
-            "To import what is needed and to build a client; in parentheses, how many times svir's.",
+            "To import what is needed, and build a client if there is one; in parentheses, times svir's.",
             "",
             *grid(["", "CPU", "memory"], beginning),
             "",
