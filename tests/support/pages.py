@@ -1,4 +1,4 @@
-"""A Markdown page as a program: its blocks are done from top to bottom, as a reader would do them.
+"""A Markdown page as a program: its blocks are done from top to bottom, as a reader would do them (S113).
 
 1. A page has one namespace, one temporary folder and one scripted server (``svir.testing.MockServer``), which
    stands in for the addresses that pages name. Its blocks run in their order; none is run twice.
