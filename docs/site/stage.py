@@ -1,7 +1,7 @@
 """Puts the site's pages together in one folder: those of docs/, those of the repository, and the reference.
 
-Pages stay what they are on the repository's own rendering (S114). What differs on the site is done here: links
-into the repository lead to pages of the site, and the first page gets its tables of contents.
+Pages stay what they are on the repository's own rendering (S114). What differs on the site is done here:
+links into the repository lead to pages of the site, and the first page gets its contents.
 """
 
 from __future__ import annotations
