@@ -120,14 +120,15 @@ class TestClosingWakes:
         async_face.run(main)
 
     def test_a_tls_handshake(self, face):
-        with Loopback([Gone()]) as server:
+        came = Signal()
+        with Loopback([came, Gone()]) as server:
 
             async def main():
                 backend = face.backend()
                 request = post(Origin("https", "127.0.0.1", server.port))
 
                 async def close():
-                    await face.call(lambda: time.sleep(0.05))
+                    await face.call(lambda: came.event.wait(5))
                     backend.close()
 
                 closed_by_this_program(
