@@ -7,7 +7,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from io import TextIOWrapper
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import pytest
 
@@ -29,17 +31,20 @@ def script() -> Iterator[Callable[..., Loopback]]:
         )
 
 
+TERMINAL = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+
+
 @pytest.fixture
 def environment(monkeypatch) -> dict[str, str]:
     """An environment in which only what a test sets reaches the command."""
     home = str(Path(svir.__file__).parents[1])
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SVIR", "COV"))}
-    return {**kept, "PYTHONPATH": home, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    return {**kept, "PYTHONPATH": home, **TERMINAL}
 
 
 @pytest.fixture
-def command(environment):
-    """Runs `python -m svir` as a process of its own."""
+def process(environment):
+    """Runs `python -m svir` as a process of its own, for what only that shows."""
 
     def run(*args: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
@@ -55,21 +60,21 @@ def command(environment):
 
 
 @pytest.fixture
-def typed(monkeypatch, capfdbinary, tmp_path):
-    """Runs a command as typed at a prompt, in this process: what most of its words need no other for."""
+def command(monkeypatch, capfdbinary):
+    """Runs a command as typed at a prompt, in this process: a tenth of what one of its own costs."""
     from svir.cli import _app
 
     def run(*args: str, stdin: bytes = b"", **more: str) -> subprocess.CompletedProcess[bytes]:
-        path = tmp_path / "stdin"
-        path.write_bytes(stdin)
-        with monkeypatch.context() as patch, path.open() as file:
+        with monkeypatch.context() as patch, TemporaryFile() as file, TextIOWrapper(file) as text:
+            file.write(stdin)
+            file.seek(0)
             for name in os.environ:
                 if name.startswith("SVIR"):
                     patch.delenv(name)
-            for name, value in {"COLUMNS": "80", "TERM": "dumb", "NO_COLOR": "1", **more}.items():
+            for name, value in {**TERMINAL, **more}.items():
                 patch.setenv(name, value)
             patch.setattr(sys, "argv", ["svir", *args])
-            patch.setattr(sys, "stdin", file)
+            patch.setattr(sys, "stdin", text)
             capfdbinary.readouterr()
             code = _app.run()
             return subprocess.CompletedProcess(args, code, *capfdbinary.readouterr())

@@ -1,4 +1,4 @@
-"""Whole commands as processes, against a scripted server."""
+"""Whole commands against a scripted server: as processes where that shows more."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def ask(command, server, *args, **more):
     return command("ask", "--url", server.url, "-m", "m", *args, **more)
 
 
-def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(command, script):
+def test_the_answer_goes_to_standard_output_and_the_rest_to_standard_error(process, script):
     server = script(answer("Mean", "dering\x1b[2J.\r\n", usage=USAGE))
-    done = ask(command, server, "Why?")
+    done = ask(process, server, "Why?")
     assert done.stdout == b"Meandering\x1b[2J.\r\n"
     lines = done.stderr.decode().splitlines()
     assert lines[0].startswith("[finish stop; 5 tokens in; 7 out")
@@ -69,9 +69,9 @@ def test_every_option_is_in_the_request(command, script, tmp_path):
     assert image["image_url"]["url"].startswith("data:image/png;base64,")
 
 
-def test_the_url_may_come_from_the_environment_and_the_prompt_from_standard_input(command, script):
+def test_the_url_may_come_from_the_environment_and_the_prompt_from_standard_input(process, script):
     server = script(answer("so"))
-    done = command("ask", "-m", "m", stdin=b"Why?", SVIR_URL=server.url)
+    done = process("ask", "-m", "m", stdin=b"Why?", SVIR_URL=server.url)
     assert (done.stdout, done.returncode) == (b"so", 0)
     assert json.loads(server.requests[0].body)["messages"] == [{"role": "user", "content": "Why?"}]
     assert "authorization" not in server.requests[0].headers
@@ -202,8 +202,8 @@ def test_what_came_before_a_failure_is_printed(command, script):
     assert ask(command, server, "Why?").stdout == b"half"
 
 
-def test_no_server_at_all_is_a_transport_failure(command):
-    done = command("ask", "--url", "http://127.0.0.1:9", "-m", "m", "Why?")
+def test_no_server_at_all_is_a_transport_failure(process):
+    done = process("ask", "--url", "http://127.0.0.1:9", "-m", "m", "Why?")
     assert done.returncode == 10
     assert b"Does the server run" in done.stderr
 
@@ -255,10 +255,10 @@ def test_lenient_reads_what_strict_refuses(command, script):
     assert ask(command, server, "--lenient", "Why?").stdout == b"so"
 
 
-def test_raw_prints_the_servers_bytes(command, script):
+def test_raw_prints_the_servers_bytes(process, script):
     response = answer("so", usage=USAGE)
     server = script(response)
-    done = ask(command, server, "--raw", "Why?")
+    done = ask(process, server, "--raw", "Why?")
     assert done.stdout == response.partition(b"\r\n\r\n")[2]
     assert (done.stderr, done.returncode) == (b"", 0)
 
@@ -339,7 +339,7 @@ def test_raw_and_a_schema_are_refused_together(command, tmp_path):
     assert line.startswith("svir: give --raw or --json-schema")
 
 
-def test_importing_svir_imports_nothing_of_the_command_line(command, environment):
+def test_importing_svir_imports_nothing_of_the_command_line(environment):
     heavy = ("typer", "rich", "svir.cli", "h11", "ssl")
     code = f"import sys, svir; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)

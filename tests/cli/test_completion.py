@@ -17,8 +17,8 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_a_shell_is_printed(typed, tmp_path, shell):
-    done = typed("--show-completion", shell)
+def test_the_script_of_a_shell_is_printed(command, tmp_path, shell):
+    done = command("--show-completion", shell)
     assert (done.returncode, done.stderr) == (0, b"")
     assert f"_SVIR_COMPLETE=complete_{shell}" in done.stdout.decode()
     if shutil.which(shell):
@@ -27,8 +27,8 @@ def test_the_script_of_a_shell_is_printed(typed, tmp_path, shell):
         assert subprocess.run([shell, "-n", path], capture_output=True, check=True).stderr == b""
 
 
-def test_another_shell_is_refused(typed):
-    assert typed("--show-completion", "tcsh").returncode == 2
+def test_another_shell_is_refused(command):
+    assert command("--show-completion", "tcsh").returncode == 2
 
 
 # How each of them asks: the words so far, and the one to be completed.
@@ -59,8 +59,8 @@ ASKING = {
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_words_are_completed(typed, shell, words, wanted):
-    done = typed(MY_OWN_KEY="x", _SVIR_COMPLETE=f"complete_{shell}", **ASKING[shell](words))
+def test_words_are_completed(command, shell, words, wanted):
+    done = command(MY_OWN_KEY="x", _SVIR_COMPLETE=f"complete_{shell}", **ASKING[shell](words))
     assert (done.returncode, done.stderr) == (0, b"")
     told = done.stdout.decode()
     found = {word for word in wanted if word in told}
@@ -71,11 +71,11 @@ def test_words_are_completed(typed, shell, words, wanted):
         assert told.strip() in {"", "_files"}
 
 
-def test_bash_completes(environment, typed, tmp_path):
+def test_bash_completes(environment, command, tmp_path):
     """The real shell, with the script that is printed for it."""
     (tmp_path / "svir").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m svir "$@"\n')
     (tmp_path / "svir").chmod(0o755)
-    script = typed("--show-completion", "bash").stdout.decode()
+    script = command("--show-completion", "bash").stdout.decode()
     lines = [
         script,
         'complete -p svir | grep -q -- "-o default" || exit 3',

@@ -32,8 +32,8 @@ def test_the_commands_are_all_there():
 
 @pytest.mark.parametrize("columns", ["80", "200", "20", "1"])
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_help_fits_a_screen(typed, name, columns):
-    done = typed(*filter(None, [name]), "--help", COLUMNS=columns)
+def test_help_fits_a_screen(command, name, columns):
+    done = command(*filter(None, [name]), "--help", COLUMNS=columns)
     assert (done.returncode, done.stderr) == (0, b"")
     lines = done.stdout.decode("ascii").splitlines()
     if int(columns) >= COLUMNS:
@@ -42,8 +42,8 @@ def test_help_fits_a_screen(typed, name, columns):
 
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
-def test_help_has_an_example_that_can_be_typed(typed, name):
-    text = typed(*filter(None, [name]), "--help").stdout.decode()
+def test_help_has_an_example_that_can_be_typed(command, name):
+    text = command(*filter(None, [name]), "--help").stdout.decode()
     examples = words_of(text[text.index("Example") :])
     assert examples
     for words in examples:
@@ -59,24 +59,24 @@ def test_the_page_tells_every_option(name):
         assert not words or any(f"`{word}" in section for word in words), words
 
 
-def test_the_exit_codes_are_in_the_first_help_alone(typed):
-    told = typed("--help").stdout.decode()
+def test_the_exit_codes_are_in_the_first_help_alone(command):
+    told = command("--help").stdout.decode()
     assert "0 complete (how: see the last line); 2 wrong usage" in told
     for kind, code in CODES.items():
         assert f"{code} {kind}" in told  # on one line
     for name in COMMANDS:
-        assert "interrupted" not in typed(name, "--help").stdout.decode()
+        assert "interrupted" not in command(name, "--help").stdout.decode()
 
 
-def test_every_word_of_effort_is_told(typed):
-    told = typed("ask", "--help").stdout.decode()
+def test_every_word_of_effort_is_told(command):
+    told = command("ask", "--help").stdout.decode()
     assert all(effort in told for effort in svir.Effort)
 
 
-def test_no_words_at_all_are_answered_with_the_help(typed):
-    done = typed()
+def test_no_words_at_all_are_answered_with_the_help(command):
+    done = command()
     assert (done.returncode, done.stderr) == (2, b"")
-    assert done.stdout == typed("--help").stdout
+    assert done.stdout == command("--help").stdout
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def test_no_words_at_all_are_answered_with_the_help(typed):
         (["ask", "--\x1b[2J"], "No such option: --\\x1b[2J"),
     ],
 )
-def test_wrong_usage_is_two_lines_with_the_way_to_the_help(typed, args, said):
-    done = typed(*args)
+def test_wrong_usage_is_two_lines_with_the_way_to_the_help(command, args, said):
+    done = command(*args)
     first, second = done.stderr.decode().splitlines()
     assert first.startswith("svir: ")
     assert said in first
@@ -104,5 +104,5 @@ def test_wrong_usage_is_two_lines_with_the_way_to_the_help(typed, args, said):
     assert (done.returncode, done.stdout) == (2, b"")
 
 
-def test_the_version_is_told(typed):
-    assert typed("--version").stdout.decode() == f"svir {svir.__version__}\n"
+def test_the_version_is_told(command):
+    assert command("--version").stdout.decode() == f"svir {svir.__version__}\n"

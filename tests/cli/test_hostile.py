@@ -26,10 +26,10 @@ def test_no_option_takes_a_key_since_command_lines_are_seen_by_all():
 @pytest.mark.parametrize(
     "words", [["ask", "-m", "m", "hi"], ["chat", "-m", "m"], ["models"]], ids=lambda words: words[0]
 )
-def test_a_key_that_a_server_repeats_is_not_printed(words, typed):
+def test_a_key_that_a_server_repeats_is_not_printed(words, command):
     with MockServer() as server:
         server.reply(status=401, body={"error": {"message": "Incorrect API key: sk-hidden-key, try another"}})
-        done = typed(
+        done = command(
             *words, "--url", server.url, "--api-key-env", "KEY", stdin=b"hi\n", KEY=" sk-hidden-key "
         )
     assert done.returncode == CODES["authentication"]

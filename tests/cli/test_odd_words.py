@@ -108,12 +108,12 @@ def odd_words(name, rng):
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
 @pytest.mark.parametrize("name", COMMANDS)
-def test_odd_words_are_answered_plainly(typed, home, dead_url, name, seed):
+def test_odd_words_are_answered_plainly(command, home, dead_url, name, seed):
     rng = random.Random(f"{name} {seed}")
     args = odd_words(name, rng)
     more = {"SVIR_URL": dead_url} if rng.random() < 0.7 else {}
     columns = rng.choice(("80", "1", "0", "-3", "wide"))
-    plain(typed(*args, stdin=rng.choice(STDIN), COLUMNS=columns, **more), args)
+    plain(command(*args, stdin=rng.choice(STDIN), COLUMNS=columns, **more), args)
 
 
 # What a server does before it is gone.
@@ -145,10 +145,10 @@ def test_every_command_that_asks_a_server_is_tried():
 
 @pytest.mark.parametrize("dying", DYING)
 @pytest.mark.parametrize("name", ASKING)
-def test_a_server_that_dies_is_told_plainly(typed, home, name, dying):
+def test_a_server_that_dies_is_told_plainly(command, home, name, dying):
     words, stdin = ASKING[name]
     with Loopback(repeat=DYING[dying]) as server:
         args = (*words, server.url)
-        done = typed(*args, stdin=stdin)
+        done = command(*args, stdin=stdin)
     plain(done, args)
     assert done.returncode != 0 or name == "probe"  # which reports what it found

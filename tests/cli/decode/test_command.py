@@ -29,25 +29,25 @@ def recording(tmp_path):
     return write
 
 
-def test_a_file_is_decoded(typed, recording):
-    done = typed("decode", recording(wrap("chunked", WHOLE)))
+def test_a_file_is_decoded(command, recording):
+    done = command("decode", recording(wrap("chunked", WHOLE)))
     assert (done.returncode, done.stderr) == (0, b"")
     assert [line.split()[1] for line in done.stdout.decode().splitlines()] == ["text", "text", "completed"]
 
 
-def test_so_is_standard_input(typed):
-    done = typed("decode", "-", "--merge", "--json", stdin=wrap("proxy", WHOLE))
+def test_so_is_standard_input(command):
+    done = command("decode", "-", "--merge", "--json", stdin=wrap("proxy", WHOLE))
     assert done.returncode == 0
     assert json.loads(done.stdout.splitlines()[0])["text"] == "Herons fish"
 
 
-def test_the_exit_code_is_that_of_the_kind(typed, recording):
+def test_the_exit_code_is_that_of_the_kind(command, recording):
     broken = recording(WHOLE[:-9])
-    done = typed("decode", broken)
+    done = command("decode", broken)
     assert done.returncode == 13
     assert len(done.stderr.splitlines()) == 2
-    assert typed("decode", "--limit", "event_bytes=20", "--limit", "tool_calls=1", broken).returncode == 20
-    done = typed("decode", recording(chunk({"content": "<think>so"}) + STOP + DONE), "--think", "keep")
+    assert command("decode", "--limit", "event_bytes=20", "--limit", "tool_calls=1", broken).returncode == 20
+    done = command("decode", recording(chunk({"content": "<think>so"}) + STOP + DONE), "--think", "keep")
     assert b'"<think>so"' in done.stdout
 
 
@@ -99,14 +99,14 @@ def test_nobody_reads_the_events_any_more(environment, recording):
     ],
     ids=" ".join,
 )
-def test_wrong_usage_is_told(typed, recording, args):
-    done = typed("decode", recording(WHOLE), *args)
+def test_wrong_usage_is_told(command, recording, args):
+    done = command("decode", recording(WHOLE), *args)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"Traceback" not in done.stderr
 
 
-def test_a_file_must_be_named(typed):
-    assert typed("decode").returncode == 2
+def test_a_file_must_be_named(command):
+    assert command("decode").returncode == 2
 
 
 @pytest.mark.parametrize(
@@ -118,8 +118,8 @@ def test_a_file_must_be_named(typed):
         ("x" * 5000, "File name too long"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_said(typed, name, problem):
-    done = typed("decode", name)
+def test_a_file_that_cannot_be_read_is_said(command, name, problem):
+    done = command("decode", name)
     assert (done.returncode, done.stdout) == (22, b"")
     first, second = done.stderr.decode().splitlines()
     assert problem in first
@@ -127,10 +127,10 @@ def test_a_file_that_cannot_be_read_is_said(typed, name, problem):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_may_not_be_read_is_said(typed, recording):
+def test_a_file_that_may_not_be_read_is_said(command, recording):
     path = recording(WHOLE)
     Path(path).chmod(0)
-    assert b"Permission denied" in typed("decode", path).stderr
+    assert b"Permission denied" in command("decode", path).stderr
 
 
 def test_memory_does_not_grow_with_the_recording(recording, capfdbinary):

@@ -1,4 +1,4 @@
-"""`svir probe` as a process of its own, against servers that behave and servers that do not."""
+"""`svir probe` as it is typed, against servers that behave and servers that do not."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def test_a_server_that_keeps_to_the_documents_is_all_right(command):
     assert report.call == f"svir.Client.openai('{server.url}', model='m')"
 
 
-def test_the_report_for_a_pipe_is_plain_and_fits_80_columns(command):
+def test_the_report_for_a_pipe_is_plain_and_fits_80_columns(process):
     with serving() as server:
-        done = command("probe", server.url, "--only", "models", "--only", "stream", COLUMNS="300")
+        done = process("probe", server.url, "--only", "models", "--only", "stream", COLUMNS="300")
     lines = done.stdout.decode("ascii").splitlines()
     assert max(map(len, lines)) <= 80
     assert "  ok  done          Ends with [DONE]." in lines

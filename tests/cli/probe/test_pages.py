@@ -1,4 +1,4 @@
-"""`svir probe --html` and `--compare` as processes of their own."""
+"""`svir probe --html` and `--compare` as they are typed."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_a_probe_that_finds_nothing_out_leaves_the_page_of_before(command, tmp_p
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_two_reports_are_compared_in_a_pipe(command, files):
-    done = command("probe", "--compare", *files, SVIR_URL="http://127.0.0.1:9")
+def test_two_reports_are_compared_in_a_pipe(process, files):
+    done = process("probe", "--compare", *files, SVIR_URL="http://127.0.0.1:9")
     assert done.returncode == 0
     assert done.stderr == b""
     assert done.stdout.decode().splitlines()[0].startswith("different\tstream.done\tok\tbroken\t")
