@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 
 from hypothesis import HealthCheck, settings
@@ -16,3 +17,13 @@ settings.register_profile(
     "svir", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("svir")
+
+# Some thousand tests are many objects, and each look for garbage goes through all of them: many times while
+# they are made, and whenever a test wants something dropped to be gone. They are here to stay.
+gc.disable()
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()
+    gc.enable()
