@@ -7,14 +7,17 @@ import pty
 import subprocess
 import sys
 from pathlib import Path
+from unicodedata import bidirectional, lookup
 
 import pytest
 
 import svir
-from svir.cli._output import harmless, one_line
+from svir.cli._output import Output, harmless, one_line
 
 DRIVING = "a\x1b]0;title\x07b\x1b[2Jc\x9b31md\x08\r\x7fe\tf\ng\x00"
 SHOWN = "a]0;titleb[2Jc31mde\tf\ng"
+EXPLICIT = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+MARKS = {ord(lookup(f"{name} MARK")) for name in ("LEFT-TO-RIGHT", "RIGHT-TO-LEFT", "ARABIC LETTER")}
 
 PROGRAM = """
 import sys
@@ -66,6 +69,14 @@ def test_every_control_character_but_line_break_and_tab_is_left_out(code):
     assert shown == (f"a{chr(code)}b" if code in {9, 10} else "ab")
 
 
+DIRECTION = [chr(code) for code in range(0x110000) if bidirectional(chr(code)) in EXPLICIT or code in MARKS]
+
+
+def test_what_changes_the_direction_of_text_is_left_out():
+    assert len(DIRECTION) == 12
+    assert harmless(f"rm -rf {''.join(DIRECTION)}safe/") == "rm -rf safe/"
+
+
 def test_all_other_characters_stay():
     text = "caf\xe9 \xa0 \u65e5\u672c \U0001f600 ~"
     assert harmless(text) == text
@@ -73,6 +84,11 @@ def test_all_other_characters_stay():
 
 def test_one_line_has_no_line_break():
     assert one_line(" a\r\n\tb\x1b[1m\n") == "a b[1m"
+
+
+def test_a_models_name_becomes_no_picture(capsys):
+    Output().console.print("served :tada: here")
+    assert capsys.readouterr().err == "served :tada: here\n"
 
 
 def test_a_terminal_gets_the_answer_without_control_characters():

@@ -3,7 +3,8 @@
 1. Standard output gets the answer and nothing else, unchanged and as it arrives: a pipe gets just that.
 2. Reasoning, counts and errors go to standard error.
 3. A model's text is not ours: on a terminal its control characters are left out, since they could move the
-   cursor, change the title, or write into the clipboard. Line breaks and tabs stay. A pipe gets them all.
+   cursor, change the title, or write into the clipboard; so is what changes the direction of text, and shows
+   it in another order than it has. Line breaks and tabs stay. A pipe gets them all.
 4. What cannot be written ends the command; but where nothing can be said, the exit code has to do (`say`).
 """
 
@@ -21,25 +22,58 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Output", "OutputError", "Shows", "harmless", "one_line", "say", "write", "write_bytes", "writing"]
+__all__ = [
+    "Output",
+    "OutputError",
+    "Shows",
+    "escaped",
+    "harmless",
+    "one_line",
+    "say",
+    "write",
+    "write_bytes",
+    "writing",
+]
 
 # C0 but for line break and tab, DEL, and C1: all of the ways in which text drives a terminal (ECMA-48).
-CONTROLS = dict.fromkeys([*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0)])
+CONTROLS = (*(set(range(0x20)) - {0x09, 0x0A}), *range(0x7F, 0xA0))
+# The marks, embeddings, overrides and isolates of the bidirectional algorithm (UAX #9, 2).
+DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+LEFT_OUT = dict.fromkeys((*CONTROLS, *DIRECTIONS))
 
 
 def harmless(text: str) -> str:
-    """The text without what could drive a terminal.
+    """The text without what could drive a terminal, or show the text in another order.
 
     Example:
         >>> harmless(f"red: {chr(27)}[31m, bell: {chr(7)}, C1: {chr(0x9B)}31m")
         'red: [31m, bell: , C1: 31m'
     """
-    return text.translate(CONTROLS)
+    return text.translate(LEFT_OUT)
 
 
 def one_line(text: str) -> str:
     """The text as one line without control characters, its white space as single blanks."""
     return harmless(" ".join(text.split()))
+
+
+def escaped(text: str, *, keep: str = "") -> str:
+    r"""The text with Python's escape in the place of each character that cannot be seen.
+
+    Those are all that ``str.isprintable`` does not count in: control characters, what changes the direction
+    of text, blanks but the usual one, what has no width, and what no script has.
+
+    Args:
+        text: The text.
+        keep: Characters that stay, though they cannot be seen.
+
+    Example:
+        >>> print(escaped(f"bell {chr(7)}, right to left {chr(0x202E)}"))
+        bell \x07, right to left \u202e
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 class OutputError(Exception):
@@ -114,7 +148,7 @@ class Output:
         from rich.style import Style
 
         self.terminal = sys.stdout.isatty()
-        self.console: Console = Console(stderr=True, highlight=False, markup=False)
+        self.console: Console = Console(stderr=True, highlight=False, markup=False, emoji=False)
         # Escape codes only where rich finds a terminal that has them.
         self._dim = Style(dim=True) if self.console.color_system else Style.null()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")

@@ -149,5 +149,6 @@ def test_limits_and_think_are_those_of_the_decoder(show):
 def test_texts_are_shown_as_json_and_bytes_as_text():
     assert quoted('a "b" \\') == '"a \\"b\\" \\\\"'
     assert quoted("\u65e5\u2028") == '"\u65e5\\u2028"'
+    assert quoted("\u202e\u200b\U000e0041") == '"\\u202e\\u200b\\udb40\\udc41"'
     assert plain(b"caf\xc3\xa9 \xc3 \x00") == "caf\xe9 \\xc3 \\x00"
     assert plain(b"x" * 400) == "x" * 240 + " ... " + "x" * 80

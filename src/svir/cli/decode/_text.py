@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
+
+from svir.cli._output import escaped
 
 __all__ = ["plain", "quoted"]
 
 HEAD_CHARACTERS, TAIL_CHARACTERS = 240, 80
 """How much of bytes is shown: of their beginning, and of their end."""
-
-# Control characters, and what makes a line of its own or turns its direction.
-UNSHOWN = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
 def quoted(text: str) -> str:
@@ -21,7 +19,12 @@ def quoted(text: str) -> str:
         >>> print(quoted(f"a line\n{chr(0x9B)}2J"))
         "a line\n\u009b2J"
     """
-    return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(text, ensure_ascii=False))
+    shown = json.dumps(text, ensure_ascii=False)
+    return (
+        shown
+        if shown.isprintable()
+        else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in shown)
+    )
 
 
 def plain(data: bytes) -> str:
@@ -31,8 +34,7 @@ def plain(data: bytes) -> str:
         >>> print(plain(b"data: \xff\n"))
         data: \xff\n
     """
-    text = data.decode("utf-8", "backslashreplace")
-    shown = UNSHOWN.sub(lambda found: repr(found[0])[1:-1], text)
+    shown = escaped(data.decode("utf-8", "backslashreplace"))
     if len(shown) <= HEAD_CHARACTERS + TAIL_CHARACTERS:
         return shown
     return f"{shown[:HEAD_CHARACTERS]} ... {shown[-TAIL_CHARACTERS:]}"

@@ -9,8 +9,8 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from svir.cli._output import escaped
 from svir.cli.probe._compare import Kind
-from svir.cli.probe._markup import visible
 from svir.cli.probe._plot import told
 from svir.cli.probe._terminal import MARKS
 
@@ -43,7 +43,7 @@ def plain(comparison: Comparison) -> str:
 
 def one_line(value: str) -> str:
     """A value that is not ours, in one line, without anything that drives a terminal."""
-    return visible(" ".join(value.split()))
+    return escaped(" ".join(value.split()))
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:

@@ -13,6 +13,8 @@ import html
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from svir.cli._output import escaped
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -32,18 +34,9 @@ class Html(str):
     __slots__ = ()
 
 
-def is_seen(character: str) -> bool:
-    return character.isprintable() or character in "\n\t"
-
-
 def visible(value: str) -> str:
-    r"""The text with an escape in the place of whatever cannot be seen.
-
-    Example:
-        >>> print(visible(f"bell {chr(7)}, right to left {chr(0x202E)}"))
-        bell \x07, right to left \u202e
-    """
-    return "".join(c if is_seen(c) else repr(c)[1:-1] for c in value)
+    """The text with an escape in the place of whatever cannot be seen, in the lines that it has."""
+    return escaped(value, keep="\n\t")
 
 
 def text(value: str) -> Html:
@@ -53,7 +46,7 @@ def text(value: str) -> Html:
         >>> text(f"<b>{chr(0)}")
         '&lt;b&gt;<span class="esc">\\x00</span>'
     """
-    runs = ((seen, html.escape("".join(run))) for seen, run in groupby(value, key=is_seen))
+    runs = ((seen, html.escape("".join(run))) for seen, run in groupby(value, key=lambda c: visible(c) == c))
     return Html(
         "".join(
             run if seen else f'<span class="esc">{html.escape(visible(run))}</span>' for seen, run in runs

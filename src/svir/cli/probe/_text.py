@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from svir.cli._output import escaped
 from svir.cli._withheld import withheld
 
 __all__ = ["plural", "quoted", "sent_text"]
@@ -18,16 +19,6 @@ __all__ = ["plural", "quoted", "sent_text"]
 SENT_CHARACTERS = 600
 LONGEST_STRING = 80
 """Characters of a single text in a request that is shown."""
-
-
-def escaped(text: str) -> str:
-    r"""The text in one line, its control characters as escapes.
-
-    Example:
-        >>> escaped("a\x1b[2J\nb")
-        'a\\x1b[2J\\nb'
-    """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def shortened(text: str, limit: int) -> str:
