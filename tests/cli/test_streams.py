@@ -10,6 +10,7 @@ import pytest
 
 import svir
 from svir.cli._streams import stand
+from tests.cli.probe.servers import serving
 from tests.cli.scripted import HEAD, answer
 
 FULL = Path("/dev/full")
@@ -61,6 +62,14 @@ def test_an_answer_that_cannot_be_written_ends_the_call(shell, script):
     server = script(answer("so"))
     done = shell(f"svir ask --url {server.url} -m m Why > /dev/full")
     assert done.stderr == b"svir: the output cannot be written: No space left on device\n"
+    assert done.returncode == 74
+
+
+@pytest.mark.parametrize("form", ["", "--json"])
+def test_a_report_that_cannot_be_written_is_said(shell, form):
+    with serving() as server:
+        done = shell(f"svir probe {server.url} --only models {form} > /dev/full")
+    assert done.stderr.endswith(b"svir: the output cannot be written: No space left on device\n")
     assert done.returncode == 74
 
 

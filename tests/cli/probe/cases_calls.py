@@ -22,13 +22,7 @@ from tests.cli.probe.servers import (
 )
 from tests.cli.scripted import chunk
 
-OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR = (
-    Verdict.OK,
-    Verdict.DIFFERENT,
-    Verdict.BROKEN,
-    Verdict.UNSUPPORTED,
-    Verdict.UNCLEAR,
-)
+OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR, _ = Verdict
 
 # row, verdict, what the server answers otherwise, a part of what is found
 CASES = [

@@ -21,14 +21,7 @@ from tests.cli.probe.servers import (
 from tests.cli.scripted import chunk, reply
 from tests.support.loopback import Cut
 
-OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR, SKIPPED = (
-    Verdict.OK,
-    Verdict.DIFFERENT,
-    Verdict.BROKEN,
-    Verdict.UNSUPPORTED,
-    Verdict.UNCLEAR,
-    Verdict.SKIPPED,
-)
+OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR, SKIPPED = Verdict
 
 # row, verdict, what the server answers otherwise, a part of what is found
 CASES = [

@@ -27,13 +27,7 @@ from tests.cli.probe.servers import (
 from tests.cli.scripted import HEAD, chunk
 from tests.support.loopback import Cut, Pause, Send
 
-OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR = (
-    Verdict.OK,
-    Verdict.DIFFERENT,
-    Verdict.BROKEN,
-    Verdict.UNSUPPORTED,
-    Verdict.UNCLEAR,
-)
+OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR, _ = Verdict
 
 # row, verdict, what the server answers otherwise, a part of what is found
 CASES = [

@@ -223,6 +223,7 @@ def test_the_length_of_a_context_is_read_off_the_listing():
         ({"max_model_len": 1000}, 1250),
         ({"meta": {"n_ctx": 2000}}, 2500),
         ({"context_length": "much"}, 8192),
+        ({"context_length": 0, "n_ctx": -5}, 8192),
         ({}, 8192),
     ):
         with serving(models=reply_json({"data": [{"id": "m", **entry}]})) as server:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from svir.cli._connect import start_local
 from svir.cli._new_file import NewFile
-from svir.cli._output import Output, say
+from svir.cli._output import Output, say, write_bytes, writing
 from svir.cli.probe._ask import Asker
 from svir.cli.probe._html import render
 from svir.cli.probe._plan import make_plan
@@ -81,12 +81,15 @@ def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False, html: P
 def show(report: Report, *, as_json: bool, verbose: bool) -> None:
     """Prints a report to standard output."""
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+        write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
         return
     if callable(reconfigure := getattr(sys.stdout, "reconfigure", None)):
         reconfigure(errors="backslashreplace")  # whatever the locale: a server's words may be any
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    print_report(Console(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose)
+    with writing():
+        print_report(
+            Console(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose
+        )
 
 
 def find_out(wanted: Wanted) -> Report:

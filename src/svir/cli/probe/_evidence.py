@@ -200,7 +200,7 @@ class Evidence:
 
     @property
     def context(self) -> int | None:
-        """Tokens of the model's context, where the listing says it."""
+        """Tokens of the model's context, where the listing says how many."""
         listing = self.heard.get("models")
         if listing is None:
             return None
@@ -208,7 +208,8 @@ class Evidence:
         for entry in entries:
             if entry.get("id") == self.model:
                 told = {**as_object(entry.get("meta")), **entry}
-                return next((told[key] for key in CONTEXT_KEYS if type(told.get(key)) is int), None)
+                counts = (told.get(key) for key in CONTEXT_KEYS)
+                return next((count for count in counts if type(count) is int and count > 0), None)
         return None
 
     @property
