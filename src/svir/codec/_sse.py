@@ -57,7 +57,6 @@ class Framing:
     """
 
     __slots__ = (
-        "_at_start",
         "_data",
         "_event_at",
         "_limit",
@@ -75,15 +74,14 @@ class Framing:
         self._strict = mode == "strict"
         self._limit = event_bytes
         self._pieces: list[bytes] = []  # the line that is not whole yet
-        self._at_start = True  # a byte-order mark may come
         self._skip_lf = False  # the last line ended with CR
         self._type = b""
         self._data: list[bytes] = []
         self._size = 0  # of the data, joined
         self._event_at: int | None = None
-        self.offset = 0
+        self.offset = 0  # where a byte-order mark may come
         self.pending = 0
-        self.clean = False
+        self.clean = True
 
     @property
     def event_at(self) -> int:
@@ -92,7 +90,7 @@ class Framing:
 
     def keep(self, data: bytes) -> bool:
         """Keeps bytes without a line end as a part of the current line; False when there is a line end."""
-        if LF in data or CR in data or self._skip_lf or self._at_start:
+        if LF in data or CR in data or self._skip_lf or (not self.offset and self.pending < len(BOM)):
             return False
         self._pieces.append(data)
         self.pending += len(data)
@@ -108,9 +106,7 @@ class Framing:
             data = b"".join(self._pieces)
             self._pieces = []
             self.pending = 0
-        if self._at_start and data and data[0] != BOM[0]:
-            self._at_start = False
-        self.clean = not (self._at_start or self._skip_lf or self._event_at is not None)
+        self.clean = not (self._skip_lf or self._event_at is not None)
         return data
 
     def next(self, data: bytes, pos: int) -> tuple[Frame | None, int]:
@@ -123,14 +119,12 @@ class Framing:
             Unfinished: A limit was passed, or strict mode refuses a line.
         """
         frame, pos = self._next(data, pos)
-        self.clean = not (self._pieces or self._at_start or self._skip_lf or self._event_at is not None)
+        self.clean = not (self._pieces or self._skip_lf or self._event_at is not None)
         return frame, pos
 
     def _next(self, data: bytes, pos: int) -> tuple[Frame | None, int]:
-        if self._at_start:
-            pos = self._skip_bom(data, pos)
-            if self._at_start:
-                return None, pos
+        if not self.offset and data.startswith(BOM[:1]):
+            pos = self._skip_bom(data)
         while pos < len(data):
             if self._skip_lf:
                 self._skip_lf = False
@@ -157,20 +151,16 @@ class Framing:
                 return frame, pos
         return None, pos
 
-    def _skip_bom(self, data: bytes, pos: int) -> int:
-        """Decides on the mark at the very start, as soon as that can be done."""
-        head = data[pos : pos + len(BOM)]
-        if head == BOM:
-            self._at_start = False
-            self.offset += len(BOM)
-            return pos + len(BOM)
-        if BOM.startswith(head):
-            if head:
-                self._pieces = [head]
-                self.pending = len(head)
+    def _skip_bom(self, data: bytes) -> int:
+        """Where the stream begins after its mark, as soon as that can be told."""
+        if data.startswith(BOM):
+            self.offset = len(BOM)
+            return len(BOM)
+        if BOM.startswith(data):
+            self._pieces = [data]
+            self.pending = len(data)
             return len(data)
-        self._at_start = False
-        return pos
+        return 0
 
     def _check(self, line: int) -> None:
         if line + self._size > self._limit:

@@ -161,6 +161,9 @@ class Answer:
         Returns:
             What it is a piece of, ``other`` for none of the kinds alone; None when it is not plain, and then
             nothing was taken.
+
+        Raises:
+            Fault: It contradicts what came before; then nothing of it was taken.
         """
         choices = chunk.choices
         if self.refused or not choices or chunk.usage:
@@ -177,8 +180,13 @@ class Answer:
             return None
         text, first, second = delta.content, delta.reasoning_content, delta.reasoning
         if pieces := delta.tool_calls:
-            alone = len(pieces) == 1 and not (text or first or second)
-            return "arguments" if alone and self.calls.add_plain(pieces[0], events) else None
+            if text or first or second:
+                return None
+            if len(pieces) == 1 and self.calls.add_plain(pieces[0], events):
+                return "arguments"
+            self.calls.check(pieces)
+            self.calls.add(pieces, events)
+            return "other"
         if text and not (first or second):
             if self.splitter is not None or "<" in text:
                 self.add_content(text, events)

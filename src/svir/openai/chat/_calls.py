@@ -131,8 +131,8 @@ class Calls(msgspec.Struct):
         if not self._calls:
             return ()
         calls: list[ToolCall] = []
-        for index, call in sorted(self._calls.items()):
-            if index != len(calls):
+        for index in range(len(self._calls)):
+            if (call := self._calls.get(index)) is None:
                 raise Fault(ProtocolError, "tool calls with a gap between their indices")
             if not (call.id and call.names):
                 raise Fault(ProtocolError, "a tool call without an id or a name")

@@ -185,17 +185,16 @@ class FastPath:
             ):
                 return pos
             self.taken += 1
-            kind = answer.take_plain(chunk, events) if answer.index == 0 and not answer.finish else None
-            if kind is None:
-                try:
+            try:
+                kind = answer.take_plain(chunk, events) if answer.index == 0 and not answer.finish else None
+                if kind is None:
                     answer.apply(chunk, events)
-                except Fault as fault:
-                    fault.at = pos
-                    raise
+            except Fault as fault:
+                fault.at = pos
+                raise
+            if kind is None or kind == "other":
                 if self._pattern is not None:
                     self.review()
-            elif kind == "other":
-                pass
             elif self._wait:
                 self._wait -= 1
             elif not after - pos <= size - after <= WORTH * (after - pos):
