@@ -4,8 +4,8 @@
 
 The floor is what any decoder in Python has to do at least: split on blank lines, and parse each event's JSON
 into a typed struct of the fields an answer is made of: its texts, its calls, its finish reason, ID, model and
-usage. Everything runs interleaved in one process; a figure is the median of the rounds, in microseconds of CPU
-time an event. Without `openai` installed its column is left out.
+usage. Everything runs interleaved in one process; a figure is the median of the rounds, in microseconds of
+CPU time an event. Without `openai` installed its column is left out.
 """
 
 from __future__ import annotations
