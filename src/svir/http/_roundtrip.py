@@ -106,6 +106,7 @@ class Roundtrip:
         self._ended = False
         self._error: Error | None = None
         self._early = 0  # bytes of the answer that came before the request was sent
+        self._broken: Fault | None = None  # why the request could not be sent
         stream.sent = 0
 
     @property
@@ -157,6 +158,8 @@ class Roundtrip:
                 if until is None and timeout is not None:
                     until = self.network.clock() + timeout
                 got = await self._stream.read(until)
+                if got == b"" and self._broken is not None:
+                    got = self._broken  # the kernel tells of a reset once, and of an end ever after
                 if isinstance(got, bytes):
                     if got:
                         connection.receive(got)
@@ -213,9 +216,8 @@ class Roundtrip:
     async def _open(self, body: Body | None, deadlines: Deadlines) -> Error | None:
         connection = self._connection
         fault = await self._send(body, deadlines)
-        broken = None
         if fault not in {None, Fault.TIMEOUT, Fault.CLOSED}:
-            broken, fault = fault, None  # the answer may have come before the connection broke
+            self._broken, fault = fault, None  # the answer may have come before the connection broke
         while fault is None and connection.status is None and not connection.failed:
             got = await self._stream.read(deadlines.silence())
             if isinstance(got, Fault):
@@ -230,7 +232,7 @@ class Roundtrip:
             return deadlines.over()
         if fault is Fault.CLOSED:
             return closed_error()
-        if (reason := broken or fault) is not None:
+        if (reason := self._broken or fault) is not None:
             return TransportError(f"{reason.value} before an answer came")
         return connection.failure
 
