@@ -60,7 +60,9 @@ class Peer:
         if self.left_over:
             data, self.left_over = self.left_over, b""
             return data
-        return self.sock.recv(65536)
+        data = self.sock.recv(65536)
+        self.server.taken += len(data)
+        return data
 
 
 class Act:
@@ -289,6 +291,8 @@ class Loopback:
         self.failures: list[str] = []
         self.opened = 0
         self.closed = 0
+        self.taken = 0
+        """Bytes that acts took in."""
         self.ended = threading.Event()
         """Set when the block is left."""
         self.cut = threading.Event()

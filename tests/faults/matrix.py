@@ -1,0 +1,146 @@
+"""The rows of the fault matrix, as data. ``docs/faults.md`` has the notation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "rows"
+PHASES = tuple(path.stem.partition("-")[2].replace("-", " ") for path in sorted(FOLDER.glob("*.json")))
+
+KINDS = {
+    "transport": True,
+    "timeout": True,
+    "rate_limited": True,
+    "truncated_stream": True,
+    "authentication": False,
+    "context_overflow": False,
+    "content_filter": False,
+    "protocol": False,
+    "server": False,
+    "unsupported": False,
+    "response_limit": False,
+}
+"""The kinds a fault can end in, and whether trying again may help (docs/errors.md)."""
+
+DEADLINES = {
+    "connect_timeout": "(connect_timeout)",
+    "idle_timeout": "(idle_timeout)",
+    "timeout": "the answer was not complete within",
+    "first_token": "(Timeout.first_token)",
+}
+"""The deadlines, and what the error says of each (docs/timeouts.md)."""
+
+REQUESTS = ("chat", "big", "file", "models", "raw")
+OUTCOME = {"text", "finish", "reasoning", "calls", "models", "bytes"}
+FAILURE = {"error", "says", "deadline", "retryable", "unsent", "status", "message", "code", "retry_after"}
+SECOND = {"text": "fresh"}
+
+
+class Outcome:
+    """What a call must come to.
+
+    Args:
+        written: As in the row: a whole answer, or an error and what was delivered before it.
+    """
+
+    def __init__(self, written: dict[str, Any]) -> None:
+        failed = "error" in written
+        assert written.keys() <= (FAILURE | {"partial", "within_ms"} if failed else OUTCOME | {"within_ms"})
+        self.within = written.get("within_ms", 1000) / 1000
+        self.deadline: str | None = written.get("deadline")
+        self.says: str = written.get("says", DEADLINES.get(self.deadline or "", ""))
+        self.fields = {name: value for name, value in written.items() if name in OUTCOME}
+        if not failed:
+            self.fields = {"finish": "stop"} | self.fields if "text" in self.fields else self.fields
+            return
+        assert written["error"] in KINDS
+        self.fields = {
+            "error": written["error"],
+            "retryable": written.get("retryable", KINDS[written["error"]]),
+            "unsent": written.get("unsent", False),
+            "status": written.get("status"),
+            "message": written.get("message"),
+            "code": written.get("code"),
+            "retry_after": written.get("retry_after"),
+            "partial": written.get("partial", ""),
+        }
+        if self.fields["partial"] is None:  # it is what was handed out, however much that is
+            del self.fields["partial"]
+        if self.fields["unsent"] is None:  # either may be, and must be true: the server is asked
+            del self.fields["unsent"]
+        if "status" in written and "message" not in written:  # how much of the body came is not the matter
+            del self.fields["message"]
+
+
+@dataclass
+class Row:
+    """One fault at one phase.
+
+    Attributes:
+        phase: Where in a call it happens.
+        fault: What happens.
+        how: What tells it from others of the same fault at the same phase.
+        server: What the server does on the first connection; None: nobody listens.
+        network: What a proxy between does on the first connection, the server being sound.
+        url: Where the client goes instead; ``full`` is a port whose queue is full.
+        request: The form of the request.
+        options: Options of the client.
+        expect: What the call comes to.
+        second: What the next call of the same client comes to.
+        reused: Whether that goes over the first connection.
+        connections: How many connections there are in all.
+        memory_kib: Most memory the first call may take at any moment.
+        excepted: By backend, what is otherwise there, or that the row does not apply (``skip``), and why.
+    """
+
+    phase: str
+    fault: str
+    expect: dict[str, Any]
+    how: str = ""
+    server: list[Any] | None = None
+    network: list[Any] | None = None
+    url: str | None = None
+    request: str = "chat"
+    options: dict[str, Any] = field(default_factory=dict)
+    second: dict[str, Any] = field(default_factory=lambda: dict(SECOND))
+    reused: bool | None = False
+    connections: int | None = None
+    memory_kib: int | None = None
+    excepted: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        assert self.request in REQUESTS
+        assert sum(given is not None for given in (self.server, self.network, self.url)) <= 1
+        for excuse in self.excepted.values():
+            assert excuse.keys() <= {"because", "expect", "second", "reused", "connections", "skip"}
+            assert excuse["because"]
+        Outcome(self.expect)
+        Outcome(self.second)
+
+    @cached_property
+    def name(self) -> str:
+        return "/".join(filter(None, (self.phase, self.fault, self.how))).replace(" ", "-")
+
+    def over(self, backend: str) -> Row | None:
+        """The row as it is over a backend; None when it does not apply there."""
+        excuse = self.excepted.get(backend)
+        if excuse is None:
+            return self
+        if excuse.get("skip"):
+            return None
+        changes = {name: value for name, value in excuse.items() if name != "because"}
+        return Row(**{**vars(self), "excepted": {}, **changes})
+
+
+def rows() -> list[Row]:
+    """Every row, by phase."""
+    found = []
+    for phase, path in zip(PHASES, sorted(FOLDER.glob("*.json")), strict=True):
+        for written in json.loads(path.read_text("ascii")):
+            renamed = {"excepted" if name == "except" else name: value for name, value in written.items()}
+            found.append(Row(phase=phase, **renamed))
+    return found

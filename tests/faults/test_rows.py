@@ -1,0 +1,26 @@
+"""Every row of the fault matrix, over every backend, on every face: see ``docs/faults.md``."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.faults.backends import OVER
+from tests.faults.matrix import rows
+from tests.faults.play import Player
+
+CASES = [
+    pytest.param(row, over, id=f"{row.name}-{over!r}")
+    for written in rows()
+    for over in OVER
+    if (row := written.over(over.backend)) is not None
+]
+
+
+@pytest.fixture(scope="module")
+def player(certificates, full_port, big_file):
+    return Player(certificates, full_port, big_file)
+
+
+@pytest.mark.parametrize(("row", "over"), CASES)
+def test_a_fault_ends_as_it_must(row, over, player):
+    player.play(row, over)
