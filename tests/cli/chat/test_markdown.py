@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svir.cli.chat._markdown import Blocks, Drawn, in_fence, outermost, parse, settled, tail
+from svir.cli.chat import _markdown
+from svir.cli.chat._markdown import PARSER, Blocks, Drawn, in_fence, outermost, parse, settled, tail
 from tests.cli.chat.terminal import Terminal
 
 PAGE = """\
@@ -171,6 +174,27 @@ def test_code_that_is_not_closed_is_known(text, goes_on):
     assert in_fence(text) is goes_on
     if goes_on:
         assert kinds(parse(f"{text}\n# x")) == ["fence"]
+
+
+def test_a_long_list_is_not_read_again_at_every_line(monkeypatch):
+    read = []
+    monkeypatch.setattr(PARSER, "parse", lambda text: read.append(len(text)) or [])
+    blocks, text = Blocks(), "- a river\n" * 1000
+    for line in text.splitlines(keepends=True):
+        blocks.push(line)
+    assert len(read) > 100
+    assert sum(read) < 50 * len(text)
+
+
+def test_the_parser_is_ready_before_two_threads_use_it():
+    spec = importlib.util.spec_from_file_location("fresh", _markdown.__file__)
+    fresh = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fresh)
+    parser = fresh.PARSER
+    assert all(
+        part.__cache__
+        for part in (parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2)
+    )
 
 
 def test_of_code_that_is_not_closed_the_end_is_enough():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 
 import pytest
 
+from svir.cli._output import OutputError
 from svir.cli.chat._markdown import Drawn
 from svir.cli.chat._screen import MarkdownScreen
 from tests.cli.chat.terminal import Terminal
@@ -150,6 +152,24 @@ def test_an_idle_screen_is_not_written_to():
     screen._live.refresh()
     assert terminal.written == before
     screen.end_text()
+
+
+def test_a_terminal_that_is_gone_ends_the_answer_and_not_a_thread():
+    terminal = Terminal()
+    screen = MarkdownScreen(terminal.console())
+    screen.begin()
+    screen.text("So")
+    terminal.write = gone
+    screen._live.refresh()  # as its thread does
+    with pytest.raises(OutputError, match="Input/output error"):
+        screen.text(" it is")
+    with pytest.raises(OutputError):
+        screen.end_text()
+    assert not screen._live.is_started
+
+
+def gone(text):
+    raise OSError(errno.EIO, "Input/output error")
 
 
 def test_text_of_the_model_cannot_drive_the_terminal():

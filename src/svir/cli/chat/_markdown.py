@@ -28,15 +28,19 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from rich.console import Console, ConsoleOptions, JustifyMethod
 
-__all__ = ["Blocks", "Drawn", "outermost", "parse", "settled", "tail"]
+__all__ = ["Blocks", "Drawn", "outermost", "parse", "settled"]
 
 PARSER = MarkdownIt().enable(["strikethrough", "table"])
 # What these read would not be drawn: HTML, an image's address, and the addresses of links listed at the end.
 PARSER.disable(["html_block", "html_inline", "image", "reference"])
+# Rules are made ready when they are first used: of two threads, one would find what is only half ready.
+PARSER.parse("ready")
 
 # A line that is not whole: nothing but what may become a mark, or a row of cells, or the beginning of code,
 # which a further backtick would make a part of a sentence.
 UNCLEAR = re.compile(r"[-=*+#>~`_.)\d\[\] \t]*(?:\|.*|```.*)?")
+WORTH = 32
+"""A block is read again when it has grown by one line, and by one in so many."""
 ROW = re.compile(r"[ \t]*\|")
 FENCE = re.compile(r" {0,3}(?:(`{3,})[^`\n]*|(~{3,})[^\n]*)\n")
 
@@ -100,6 +104,7 @@ class Blocks:
     def __init__(self) -> None:
         self.open = ""
         self._seen = (0, False)
+        self._enough = 0  # lines of the open block before it is read again
 
     def push(self, piece: str) -> Sequence[Token]:
         """Takes a piece of text, and returns the blocks that are finished by it: often none."""
@@ -107,18 +112,18 @@ class Blocks:
         text = settled(self.open)
         # Blocks begin with a line, so it is only worth looking when one has begun.
         seen = (text.count("\n"), text.endswith("\n"))
-        if seen == self._seen:
+        if seen == self._seen or seen[0] < self._enough:
             return ()
         self._seen = seen
-        if in_fence(text):
-            return ()
-        tokens = parse(text)
+        tokens = () if in_fence(text) else parse(text)
         blocks = outermost(tokens)
         if len(blocks) < 2:
+            # All of it is read each time: at every line, a long list would take the square of its length.
+            self._enough = seen[0] + seen[0] // WORTH
             return ()
         lines = (blocks[-1][0].map or [0])[0]
         self.open = self.open.split("\n", lines)[lines]
-        self._seen = (0, False)
+        self._seen, self._enough = (0, False), 0
         return tokens[: -len(blocks[-1])]
 
     def end(self) -> Sequence[Token]:
@@ -159,7 +164,8 @@ class Drawn:
     Args:
         what: Blocks of Markdown as tokens or as their source, or a text of another kind.
         gap: Whether a blank line comes first, as between blocks.
-        last: How many lines there may be: the last ones are drawn. None for all.
+        last: How many lines there may be, of what moves: the last ones are drawn, and of a source only what
+            is settled. None for all.
     """
 
     def __init__(
@@ -170,7 +176,9 @@ class Drawn:
         self._last = last
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
-        what = parse(self._what) if isinstance(self._what, str) else self._what
+        what = self._what
+        if isinstance(what, str):
+            what = parse(what if self._last is None else tail(settled(what), self._last))
         parts: list[Text | Markdown] = (
             [what] if isinstance(what, Text) else [_Tokens(block) for block in outermost(what)]
         )

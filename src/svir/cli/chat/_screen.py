@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from svir.cli._output import harmless
-from svir.cli.chat._markdown import Blocks, Drawn, settled, tail
+from svir.cli._output import harmless, writing
+from svir.cli.chat._markdown import Blocks, Drawn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,9 +65,7 @@ class MarkdownScreen:
         finished = self._blocks.push(harmless(piece))  # without carriage returns, which would end lines
         above = Drawn(finished, gap=self._printed) if finished else None
         self._printed = self._printed or above is not None
-        height = self._height
-        text = tail(settled(self._blocks.open), height)
-        self._live.show(Drawn(text, gap=self._printed, last=height), above)
+        self._live.show(Drawn(self._blocks.open, gap=self._printed, last=self._height), above)
 
     def thought(self, piece: str) -> None:
         """A piece of the reasoning."""
@@ -84,9 +82,12 @@ class MarkdownScreen:
 
     def end_text(self) -> None:
         """Prints what is left, and ends. Ending again does nothing."""
-        self._fold()
-        self._end_blocks()
-        self._live.stop()
+        try:
+            self._fold()
+            self._end_blocks()
+        finally:
+            with writing():
+                self._live.stop()
 
     @property
     def _height(self) -> int:
@@ -116,10 +117,12 @@ def dimmed(text: str) -> Text:
 class _Live(Live):
     """A live display that changes in one go with what is printed above it, and draws only what is new.
 
-    An idle one does not write at all: nothing flickers, and text in it can be selected.
+    An idle one does not write at all: nothing flickers, and text in it can be selected. What goes wrong in
+    the thread that refreshes it is raised by the next ``show``, and not printed between the lines.
     """
 
     _drawn: object = None
+    _failure: Exception | None = None
 
     def __init__(self, console: Console) -> None:
         super().__init__(
@@ -132,7 +135,9 @@ class _Live(Live):
 
     def show(self, live: ConsoleRenderable | None, above: ConsoleRenderable | None = None) -> None:
         """Draws this live with the next refresh; at once, when there is something to print above it."""
-        with self._lock:
+        with self._lock, writing():
+            if self._failure is not None:
+                raise self._failure
             self.update(Text() if live is None else live)
             if above is not None:
                 self.console.print(above, end="")
@@ -140,8 +145,12 @@ class _Live(Live):
     def refresh(self) -> None:
         """Draws what is live, if it is not what was drawn."""
         with self._lock:
-            if self._renderable is not self._drawn:
+            if self._renderable is self._drawn or self._failure is not None:
+                return
+            try:
                 super().refresh()
+            except Exception as failure:  # noqa: BLE001 (raised by `show`)
+                self._failure = failure
 
     def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
         """Puts what is live below what is printed."""
