@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_an_image_has_the_type_that_its_name_tells(tmp_path):
         ("latin.txt", b"caf\xe9", read_text_file, "is not UTF-8 text"),
         ("a.bmp", b"BM", read_image, "no image by its name"),
         ("long.txt", b"123456", read_text_file, "larger than a chat keeps"),
-        ("", None, read_text_file, "no regular file"),
+        ("", None, read_text_file, "cannot be read: Is a directory"),
     ],
     ids=["no file", "no image", "not text", "unknown image", "too large", "directory"],
 )
@@ -70,6 +71,12 @@ def test_what_cannot_be_attached_is_told(tmp_path, monkeypatch, name, content, r
     with pytest.raises(RefusedError, match=said) as refused:
         read(tmp_path / name)
     assert refused.value.code == 21
+
+
+def test_no_more_is_read_than_a_chat_keeps_though_a_file_says_that_it_is_empty(monkeypatch):
+    monkeypatch.setattr(_files, "LARGEST_ATTACHMENT", 5)
+    with pytest.raises(RefusedError, match="larger than a chat keeps"):
+        read_text_file(Path("/proc/self/status"))
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):
@@ -152,6 +159,23 @@ def test_what_is_no_conversation_is_told(tmp_path, content, said):
     (tmp_path / "talk.json").write_bytes(content)
     with pytest.raises(RefusedError, match=said) as refused:
         load(tmp_path / "talk.json")
+    assert refused.value.code == 22
+
+
+def test_what_is_overwritten_stays_until_all_of_the_new_one_is_there(tmp_path):
+    path = tmp_path / "talk.json"
+    path.write_text("old")
+    before = path.stat().st_ino
+    save(path, Request("m"), overwrite=True)
+    assert load(path).conversation == Request("m")
+    assert path.stat().st_ino != before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_file_is_not_overwritten(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RefusedError, match="no regular file") as refused:
+        save(tmp_path / "pipe", Request("m"), overwrite=True)
     assert refused.value.code == 22
 
 

@@ -3,12 +3,13 @@
 1. An attachment is read when it is attached (S103): what was said stays said, whatever becomes of the file,
    and one that cannot be read is told before anything is asked. So it is with those of a loaded conversation.
 2. A conversation is stored in svir's serialized form (D22), which other implementations read and write.
-3. No file is overwritten unless the command says so.
+3. No file is overwritten unless the command says so; then what was there stays until all of the new one is.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 import stat
 from pathlib import Path
@@ -18,6 +19,7 @@ import msgspec
 
 import svir
 from svir.cli._exits import CODES
+from svir.cli._new_file import NewFile
 from svir.cli.chat._effects import RefusedError
 
 __all__ = ["Stored", "as_path", "load", "read_image", "read_text_file", "save"]
@@ -110,10 +112,16 @@ def save(path: Path, request: svir.Request, *, overwrite: bool = False) -> None:
     Raises:
         RefusedError: The file exists and is not to be overwritten, or cannot be written.
     """
-    data = msgspec.json.format(msgspec.json.encode(svir.to_dict(request)), indent=2) + b"\n"
+    text = msgspec.json.format(msgspec.json.encode(svir.to_dict(request)), indent=2).decode() + "\n"
     try:
-        with path.open("wb" if overwrite else "xb") as file:
-            file.write(data)
+        if overwrite:
+            with NewFile(path) as replacement:
+                replacement.put(text)
+        else:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+    except svir.ConfigError as error:
+        raise RefusedError(error.detail, code=CODES["config"]) from None
     except FileExistsError:
         problem, advice = "exists", "/save! FILE overwrites it."
     except (OSError, ValueError) as error:
@@ -145,16 +153,25 @@ def _with_files(conversation: svir.Request | tuple[svir.Message, ...]) -> Stored
 
 def _read(path: Path, kind: svir.ErrorKind, largest: int | None = None) -> bytes:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
-            problem = "is no regular file"
-        elif largest is not None and found.st_size > largest:
-            problem = f"is larger than a chat keeps ({largest >> 20} MiB): `svir ask` sends files of any size"
-        else:
-            return path.read_bytes()
+        # Opened once: what was looked at is what is read, and no more of it than is allowed.
+        with open(path, "rb", opener=_without_waiting) as file:
+            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            data = file.read(-1 if largest is None else largest + 1) if regular else b""
     except (OSError, ValueError) as error:
         problem = f"cannot be read: {_reason(error)}"
+    else:
+        if not regular:
+            problem = "is no regular file"
+        elif largest is not None and len(data) > largest:
+            problem = f"is larger than a chat keeps ({largest >> 20} MiB): `svir ask` sends files of any size"
+        else:
+            return data
     raise RefusedError(f"{path.name!r} {problem}", code=CODES[kind])
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opening a pipe would wait for its writer; regular files take no notice of the flag."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import svir
 from svir.cli._input import stdin
+from svir.cli._new_file import NewFile
 from svir.cli._output import say, write
 
 if TYPE_CHECKING:
@@ -52,12 +53,9 @@ def put(text: str, output: Path | None, name: str) -> None:
     if output is None:
         write(sys.stdout, text)
         return
-    try:
+    path = output
+    with contextlib.suppress(OSError):  # what is no path fails when the file is made
         path = output / name if output.is_dir() else output
-        path.write_text(text, "ascii")
-    except OSError as error:
-        problem = error.strerror
-    else:
-        say(f"svir: {path} says what this version makes of the recording: judge it before you keep it")
-        return
-    raise svir.ConfigError(f"the case {output.name!r} cannot be written: {problem}")
+    with NewFile(path) as file:
+        file.put(text)
+    say(f"svir: {path} says what this version makes of the recording: judge it before you keep it")
