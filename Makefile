@@ -39,8 +39,9 @@ wheel: $(VENV)/.dev-stamp
 	$(PY) -m pip install --quiet --force-reinstall --no-deps dist/svir-*.whl
 	$(PY) -m pip install --quiet "$$(ls dist/svir-*.whl)[cli]"
 
+# Python keeps what it compiled, whatever the shell says: rewriting the tests' asserts takes longer than some tests.
 unit: wheel
-	$(PY) -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term $(PYTEST_ARGS)
+	PYTHONDONTWRITEBYTECODE= $(PY) -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term $(PYTEST_ARGS)
 
 SECONDS ?= 30
 fuzz: wheel

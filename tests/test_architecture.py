@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from pathlib import Path
 
@@ -121,6 +122,7 @@ def runtime_nodes(tree):
         yield from runtime_nodes(node)
 
 
+@functools.cache
 def parsed(path):
     return ast.parse(path.read_text("utf-8"))
 

@@ -81,6 +81,7 @@ def run_case(name, case, stream):
                 check(DecoderPart().decode(chunks, mode, case.get("options", {})), want)
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize("name", sorted(STREAMS))
 def test_decoder_case(name):
     run_case(name, load(name), STREAMS[name])

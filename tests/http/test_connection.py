@@ -353,6 +353,7 @@ framing = st.lists(
 class TestFastPath:
     """Whole chunks are cut out beside h11, which must never be noticed."""
 
+    @pytest.mark.uncounted
     @settings(max_examples=600, deadline=None)
     @given(
         framing,
@@ -367,6 +368,7 @@ class TestFastPath:
         segments = cut_up(head + body + end, cuts)
         assert by_us(segments, eof) == by_h11_alone(segments, eof)
 
+    @pytest.mark.uncounted
     @settings(max_examples=300, deadline=None)
     @given(
         st.lists(st.binary(min_size=1, max_size=9), min_size=1, max_size=5),
@@ -394,6 +396,7 @@ class TestFastPath:
         assert seen == []
 
 
+@pytest.mark.uncounted
 @settings(max_examples=300, deadline=None)
 @given(
     st.one_of(st.binary(max_size=300), st.binary(max_size=60).map(lambda tail: ok()[:-4] + tail)),

@@ -216,6 +216,7 @@ def test_bad_data_is_refused_by_its_place(kind, data, problem):
     assert caught.value.__context__ is None
 
 
+@pytest.mark.uncounted
 @settings(max_examples=500)
 @given(st.data(), values.values, st.sampled_from([None, Part, Event, Message, Request, Completion]))
 def test_nothing_but_a_config_error_comes_of_bad_data(data, value, kind):

@@ -23,7 +23,10 @@ EXPECTED = {
 LISTINGS = {name for name, expected in EXPECTED.items() if "models" in expected}
 STREAMS = sorted(name for name, expected in EXPECTED.items() if "strict" in expected)
 
-pytestmark = pytest.mark.skipif(not RECORDINGS, reason="the recordings are not beside the repository")
+pytestmark = [
+    pytest.mark.skipif(not RECORDINGS, reason="the recordings are not beside the repository"),
+    pytest.mark.uncounted,
+]
 
 
 def outcome(shown):

@@ -30,7 +30,10 @@ QWQ = "xllamacpp-2026.10.11549-qwq"
 SPOILT = 3
 """How many ways each answer is spoilt in."""
 
-pytestmark = pytest.mark.skipif(not ENTRIES, reason="the recordings are not beside this repository")
+pytestmark = [
+    pytest.mark.skipif(not ENTRIES, reason="the recordings are not beside this repository"),
+    pytest.mark.uncounted,
+]
 
 OK, DIFFERENT, BROKEN = Verdict.OK, Verdict.DIFFERENT, Verdict.BROKEN
 UNSUPPORTED, UNCLEAR = Verdict.UNSUPPORTED, Verdict.UNCLEAR

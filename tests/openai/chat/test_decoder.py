@@ -310,6 +310,7 @@ def taken(make, count):
     return min(best)
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize(
     "make",
     [

@@ -150,6 +150,7 @@ def test_a_quota_that_is_gone_is_told_by_code_or_type_of_a_429(code):
     assert read({"error": {"message": f"{code}, slow down", "code": "rate"}}, 429).meaning is None
 
 
+@pytest.mark.uncounted
 @given(
     st.binary()
     | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps).map(str.encode)
@@ -159,6 +160,7 @@ def test_any_body_is_read(body):
         API.read_failure(status, body)
 
 
+@pytest.mark.uncounted
 @given(
     st.recursive(
         st.none() | st.text(max_size=5) | st.integers(),

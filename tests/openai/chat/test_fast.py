@@ -26,6 +26,7 @@ STREAMS = own_streams() | recorded_streams()
 PLAIN = ("Her", "ons ", "wa\n", 'de"', "\\", "\u00e9", "", "\U0001f9a2", "a<b", "\t")
 
 
+@pytest.mark.uncounted
 @given(st.sampled_from(sorted(STREAMS)), st.integers(0, 2**32), st.sampled_from(["strict", "lenient"]))
 @settings(max_examples=1500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_outcome_depends_neither_on_shortcuts_nor_on_cuts(name, seed, mode):

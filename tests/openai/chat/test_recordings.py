@@ -14,7 +14,10 @@ from tests.support.streams import recorded_response
 
 RECORDINGS = sorted(ROOT.glob("*/*.http"))
 
-pytestmark = pytest.mark.skipif(not RECORDINGS, reason="the recordings are not beside the repository")
+pytestmark = [
+    pytest.mark.skipif(not RECORDINGS, reason="the recordings are not beside the repository"),
+    pytest.mark.uncounted,
+]
 
 
 def expectation(path):
