@@ -41,7 +41,8 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
-    if pyfuncitem.get_closest_marker("uncounted") is None:
+    counts = pyfuncitem.config.pluginmanager.hasplugin("_cov")  # else it may be a debugger that watches
+    if not counts or pyfuncitem.get_closest_marker("uncounted") is None:
         return (yield)
     count = sys.gettrace()
     sys.settrace(None)

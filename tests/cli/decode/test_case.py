@@ -27,7 +27,6 @@ def written(body, folder, **options):
     return json.loads(path.read_text("ascii")), whole(path)
 
 
-@pytest.mark.uncounted
 @pytest.mark.parametrize("name", sorted(STREAMS))
 def test_a_case_written_from_a_case_expects_what_that_one_does(name, tmp_path):
     judged = json.loads((CASES / f"{name}.json").read_text("ascii"))
@@ -48,7 +47,6 @@ def test_a_case_written_from_a_case_expects_what_that_one_does(name, tmp_path):
             assert {key: got.get(key) for key in want} == want
 
 
-@pytest.mark.uncounted
 @pytest.mark.parametrize("name", [*sorted(STREAMS)[::6], *SHORT])
 def test_a_written_case_holds_in_our_runner(name, tmp_path):
     case, stream = written((STREAMS | RECORDED)[name], tmp_path)

@@ -133,7 +133,6 @@ def test_a_file_that_may_not_be_read_is_said(command, recording):
     assert b"Permission denied" in command("decode", path).stderr
 
 
-@pytest.mark.uncounted
 def test_memory_does_not_grow_with_the_recording(recording, capfdbinary):
     padded = chunk({"content": "x"}, system_fingerprint="p" * 2000)
     decode(Task(file=recording(HEAD + b"\r\n" + padded + STOP + DONE), as_json=True))  # imports what it needs

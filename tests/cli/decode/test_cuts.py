@@ -28,7 +28,6 @@ class Ticking(Reading, frozen=True):
         return Decoder(self.mode, clock=itertools.count().__next__)
 
 
-@pytest.mark.uncounted
 @pytest.mark.parametrize("name", sorted(STREAMS)[::9])
 @pytest.mark.parametrize("lenient", [False, True])
 def test_no_cut_makes_a_difference(name, lenient):

@@ -34,7 +34,6 @@ def error_of(body, lenient, given):
     return None
 
 
-@pytest.mark.uncounted
 @pytest.mark.parametrize("turn", range(3))
 @pytest.mark.parametrize("lenient", [False, True], ids=["strict", "lenient"])
 def test_an_error_of_any_case_is_found_where_the_decoder_says_however_it_was_recorded(show, turn, lenient):
@@ -110,7 +109,6 @@ def test_the_byte_order_mark_belongs_to_no_event(show):
     assert shown.lines[1]["offset"] == 3 + len(TEXT)
 
 
-@pytest.mark.uncounted
 def test_what_is_kept_does_not_grow_with_the_recording():
     from svir.cli.decode._guide import Guide
 
