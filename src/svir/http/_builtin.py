@@ -7,12 +7,12 @@ request.
 
 from __future__ import annotations
 
-import sys
 import threading
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from svir.errors import ConfigError
-from svir.http._loops import running_trio
+from svir.http._settings import Settings
+from svir.http._waits import AsyncWaits, SyncWaits, running_loop
 
 if TYPE_CHECKING:
     import os
@@ -20,31 +20,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from svir.http._engine import Engine
+    from svir.http._net import Network
     from svir.http._pool import Pool
     from svir.http._roundtrip import Roundtrip
     from svir.http._seam import Abort, Headers, HttpRequest
 
 __all__ = ["AsyncHttp11Backend", "AsyncHttp11Response", "Http11Backend", "Http11Response"]
 
-T = TypeVar("T")
-
 _BLOCKING = "blocking"  # the key of the only pool of a blocking backend
 
 
-def _outcome(function: Callable[[], T]) -> T:
-    """What a function of the caller's returns.
-
-    Its ``StopIteration`` would end a generator it passes through, and asyncio's futures cannot carry it: it
-    becomes a ``RuntimeError``, as it does in a generator.
-    """
-    try:
-        return function()
-    except StopIteration:
-        pass
-    raise RuntimeError("a function raised StopIteration")
-
-
-class _Settings:
+class _Engines(Settings):
     """What both backends are made with, and the engine made of it at the first request."""
 
     def __init__(
@@ -54,20 +40,7 @@ class _Settings:
         ca_file: str | os.PathLike[str] | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        if max_connections is not None and (
-            isinstance(max_connections, bool) or not isinstance(max_connections, int)
-        ):
-            raise TypeError(f"max_connections must be an int or None, not {type(max_connections).__name__}")
-        tls = sys.modules.get("ssl")  # loaded by whoever made a context, and slow to load for nothing
-        if ssl_context is not None and not (tls and isinstance(ssl_context, tls.SSLContext)):
-            raise TypeError(f"ssl_context must be an ssl.SSLContext, not {type(ssl_context).__name__}")
-        if max_connections is not None and max_connections < 1:
-            raise ConfigError("max_connections must be at least 1, or None for no limit")
-        if ca_file is not None and ssl_context is not None:
-            raise ConfigError("ca_file and ssl_context exclude each other: load the file into the context")
-        self._max_connections = max_connections
-        self._ca_file = ca_file
-        self._ssl_context = ssl_context
+        super().__init__(max_connections=max_connections, ca_file=ca_file, ssl_context=ssl_context)
         self._lock = threading.RLock()  # reentrant: a signal handler may close what is just being made
         self._made: Engine | None = None
         self._closed = False
@@ -151,7 +124,7 @@ class AsyncHttp11Response:
         return f"{type(self).__name__}({self.status}, {self.headers!r})"
 
 
-class Http11Backend(_Settings):
+class Http11Backend(SyncWaits, _Engines):
     """Sends requests over HTTP/1.1, blocking. Threads may share it.
 
     Connections are kept and used again; at most 64 wait idle, for at most 120 seconds each. No proxy,
@@ -195,19 +168,8 @@ class Http11Backend(_Settings):
         deadlines = Deadlines(pool.network.clock, connect, read, total)
         return Http11Response(run(engine.send(pool, request, deadlines, abort)), run)
 
-    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
-        """Waits; less when it is aborted."""
-        woken = threading.Event()
-        if abort is not None:
-            abort.attach(woken.set)
-        woken.wait(max(0.0, seconds))
 
-    def call(self, function: Callable[[], T]) -> T:
-        """Runs something that may block: here, at once."""
-        return _outcome(function)
-
-
-class AsyncHttp11Backend(_Settings):
+class AsyncHttp11Backend(AsyncWaits, _Engines):
     """Sends requests over HTTP/1.1 under asyncio or trio, whichever is running.
 
     It may be used from several event loops, at once or one after the other: each has its own connections.
@@ -251,34 +213,8 @@ class AsyncHttp11Backend(_Settings):
         deadlines = Deadlines(pool.network.clock, connect, read, total)
         return AsyncHttp11Response(await self._engine().send(pool, request, deadlines, abort))
 
-    async def sleep(self, seconds: float, abort: Abort | None = None) -> None:
-        """Waits; less when it is aborted."""
-        network = self._pool().network
-        bell = network.bell()
-        if abort is not None:
-            abort.attach(bell.ring)
-        await bell.wait(network.clock() + max(0.0, seconds))
-
-    async def call(self, function: Callable[[], T]) -> T:
-        """Runs something that may block in a worker thread; cancelling it leaves the thread to itself."""
-        outcome: list[T] = []  # what comes back may also be a time-out, which has no place here
-        await self._pool().network.call(lambda: outcome.append(_outcome(function)))
-        return outcome[0]
+    def _network(self) -> Network:
+        return self._pool().network
 
     def _pool(self) -> Pool:
-        if (trio := running_trio()) is not None:
-            from svir.http._net_trio import TrioNetwork
-
-            token = trio.lowlevel.current_trio_token()
-            return self._engine().pool(token, lambda: TrioNetwork(token))
-        import asyncio
-
-        from svir.http._net_asyncio import AsyncioNetwork
-
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            pass
-        else:
-            return self._engine().pool(loop, lambda: AsyncioNetwork(loop))
-        raise ConfigError("an asynchronous call needs a running event loop, asyncio's or trio's", unsent=True)
+        return self._engine().pool(*running_loop())

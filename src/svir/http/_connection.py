@@ -34,7 +34,7 @@ from svir.http._seam import Headers
 if TYPE_CHECKING:
     from svir.http._seam import HttpRequest
 
-__all__ = ["HEAD_BYTES", "Connection"]
+__all__ = ["HEAD_BYTES", "Connection", "complaint"]
 
 HEAD_BYTES = 192 * 1024
 """Most bytes taken in until the head is whole, 1xx answers and what came along with it included: a head of
@@ -67,7 +67,7 @@ class Connection:
     """
 
     def __init__(self, request: HttpRequest) -> None:
-        wrong = _complaint(request)
+        wrong = complaint(request)
         if wrong is not None:
             raise ConfigError(wrong, unsent=True)
         length = None if request.body is None else len(request.body)
@@ -255,7 +255,7 @@ class Connection:
         self._failure = failure
 
 
-def _complaint(request: HttpRequest) -> str | None:
+def complaint(request: HttpRequest) -> str | None:
     """What HTTP cannot carry of a request. Told, not raised: a traceback of here would show the value."""
     if not _METHOD.fullmatch(request.method):
         return "the request's method is no HTTP method"

@@ -32,7 +32,18 @@ if TYPE_CHECKING:
     from svir.http._lease import Lease
     from svir.http._seam import Origin
 
-__all__ = ["Bell", "Fault", "Network", "Stream", "Tcp", "Watch", "connect_tcp"]
+__all__ = [
+    "Bell",
+    "Fault",
+    "Network",
+    "Stream",
+    "Tcp",
+    "Watch",
+    "connect_fault",
+    "connect_tcp",
+    "is_localhost",
+    "is_loopback",
+]
 
 T = TypeVar("T")
 
@@ -321,6 +332,7 @@ class Tcp:
 
 _UNDER_WAY = {errno.EINPROGRESS, errno.EALREADY, errno.EWOULDBLOCK, errno.EAGAIN, errno.EINTR}
 _CONNECTED = {0, errno.EISCONN}
+_NO_MORE_SOCKETS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 _CONNECT_FAULTS = {errno.ECONNREFUSED: Fault.REFUSED, errno.ECONNRESET: Fault.REFUSED}
 
 
@@ -334,6 +346,24 @@ def _to_itself(sock: socket.socket) -> bool:
 
 _LOCALHOST = re.compile(r"(?:^|\.)localhost\.?$", re.ASCII | re.IGNORECASE)
 _LOOPBACK = re.compile(r"127\.|::1$|::ffff:127\.")
+
+
+def is_localhost(host: str) -> bool:
+    """Whether a name stands for this machine."""
+    return _LOCALHOST.search(host) is not None
+
+
+def is_loopback(address: object) -> bool:
+    """Whether an address is one of this machine's own."""
+    return _LOOPBACK.match(str(address)) is not None
+
+
+def connect_fault(error: OSError) -> Fault:
+    """Why a connection could not be made."""
+    if error.errno in _NO_MORE_SOCKETS:
+        return Fault.NO_SOCKET
+    return _CONNECT_FAULTS.get(error.errno or 0, Fault.UNREACHABLE)
+
 
 Address = tuple[int, tuple[object, ...]]
 
@@ -366,9 +396,9 @@ async def connect_tcp(network: Network, origin: Origin, until: float | None, lea
         if isinstance(found, Fault):
             return found
         addresses = found
-        if found and origin.scheme == "http" and _LOCALHOST.search(origin.host):
+        if found and origin.scheme == "http" and is_localhost(origin.host):
             # RFC 6761, 6.3: what is sent there in plain text must not leave the machine.
-            addresses = [way for way in found if _LOOPBACK.match(str(way[1][0]))]
+            addresses = [way for way in found if is_loopback(way[1][0])]
             fault = Fault.NOT_LOCAL
     for index, (family, address) in enumerate(addresses):
         try:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from svir.http._net import Tcp
 
-__all__ = ["TlsSettings", "TlsStream"]
+__all__ = ["TlsSettings", "TlsStream", "handshake_fault"]
 
 RECORD_BYTES = 64 * 1024
 """Most plain bytes encrypted ahead of the network."""
@@ -59,6 +59,13 @@ _NO_TLS = {
     "PACKET_LENGTH_TOO_LONG",
 }
 """OpenSSL's words for an answer that is no TLS at all."""
+
+
+def handshake_fault(error: ssl.SSLError) -> Fault:
+    """Why a handshake failed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return _VERIFY_FAULTS.get(error.verify_code, Fault.TLS_INVALID)
+    return Fault.TLS_NONE if error.reason in _NO_TLS else Fault.TLS_FAILED
 
 
 class TlsSettings:
@@ -154,10 +161,8 @@ class TlsStream:
                 done = True
             except ssl.SSLWantReadError:
                 pass
-            except ssl.SSLCertVerificationError as error:
-                fault = _VERIFY_FAULTS.get(error.verify_code, Fault.TLS_INVALID)
             except ssl.SSLError as error:
-                fault = Fault.TLS_NONE if error.reason in _NO_TLS else Fault.TLS_FAILED
+                fault = handshake_fault(error)
             flushed = await self._flush(until)  # an alert too: it tells the server why
             if fault is not None or flushed is not None:
                 return fault or flushed
