@@ -53,13 +53,15 @@ THIRD_PARTY = {
         "xllamacpp",
         "h11",
     },  # h11 reads recordings
-    "http": {"h11", "trio", "truststore"},
+    "http": {"h11", "trio", "truststore", "aiohttp", "yarl"},
     "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
     "layers": {"opentelemetry"},
     "tools": {"docstring_parser"},
     "testing": {"h11", "pytest"},  # pytest in its plugin alone, which only pytest imports
 }
 EVERYWHERE = {"msgspec"}
+ONLY_IN = {"aiohttp": "http/_aiohttp", "yarl": "http/_aiohttp"}
+"""What an extra brings is imported by the backend it is for."""
 
 # Sockets, event loops, threads' work and files: only where the outside world is met. In the HTTP package that
 # is the transport; what is said over it (_connection, _roundtrip, _pool, ...) never sees a socket.
@@ -76,12 +78,14 @@ OUTSIDE = {
     "urllib.request",
 }
 MAY_MEET_THE_OUTSIDE = (
-    "http/_builtin.py",  # chooses the loop
+    "http/_aiohttp_",  # another library's sockets, to be shut
     "http/_net.py",
     "http/_net_asyncio.py",
     "http/_net_sync.py",
     "http/_net_trio.py",
+    "http/_scopes.py",  # waits on another library's code
     "http/_tls.py",
+    "http/_waits.py",  # chooses the loop
     "testing/",
     "cli/",
 )
@@ -229,6 +233,22 @@ def test_a_file_imports_only_what_the_table_allows(path):
 @pytest.mark.parametrize("path", FILES, ids=within)
 def test_only_the_standard_library_and_named_dependencies_are_imported(path):
     assert not foreign(parsed(path), package(path))
+
+
+def strangers(tree, file):
+    """What a file imports of another backend's library."""
+    found = {module.partition(".")[0] for module in imports(tree)} & set(ONLY_IN)
+    return {name for name in found if not file.startswith(ONLY_IN[name])}
+
+
+@pytest.mark.parametrize("path", FILES, ids=within)
+def test_a_library_is_imported_by_its_own_backend_alone(path):
+    assert strangers(parsed(path), within(path)) == set()
+
+
+def test_a_stranger_is_found():
+    assert strangers(ast.parse("from aiohttp import ClientSession"), "http/_builtin.py") == {"aiohttp"}
+    assert not strangers(ast.parse("import aiohttp, yarl"), "http/_aiohttp_sending.py")
 
 
 @pytest.mark.parametrize("path", FILES, ids=within)

@@ -135,10 +135,11 @@ PAGES = (
     Page(
         "http",
         "svir.http",
-        "All that svir asks of HTTP, for a backend of one's own, and the built-in backends.",
+        "All that svir asks of HTTP, for a backend of one's own, and the backends that come with it.",
         "svir.http",
         {
             "Built in": "Http11Backend AsyncHttp11Backend",
+            "Over other libraries": "AiohttpBackend",
             "The seam": "Backend AsyncBackend HttpResponse AsyncHttpResponse HttpRequest Origin Abort",
             "Values": "Headers Secret",
         },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -12,8 +13,19 @@ import trio
 import trio.testing
 
 import svir
-from svir.http import Abort, AsyncHttp11Backend, Headers, Http11Backend, HttpRequest, Origin
+from svir.http import (
+    Abort,
+    AiohttpBackend,
+    AsyncHttp11Backend,
+    Headers,
+    Http11Backend,
+    HttpRequest,
+    Origin,
+)
 from tests.support.loopback import Loopback
+
+FACES = ("sync", "asyncio", "trio", "asyncio:aiohttp")
+"""Each way to send; behind a colon the library whose backend it is."""
 
 
 class Bytes:
@@ -44,13 +56,20 @@ def post(server: Loopback | Origin, body: Any = None, **headers: str) -> HttpReq
 
 
 class Face:
-    """Sends and reads under one of the faces."""
+    """Sends and reads under one of the faces.
+
+    Args:
+        name: ``sync``, ``asyncio`` or ``trio``, with a backend of another library behind a colon.
+    """
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.is_async = name != "sync"
+        self.name, _, self.library = name.partition(":")
+        self.is_async = self.name != "sync"
+        self._made: list[Any] = []
 
     def run(self, body: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+        if self.library:
+            body = self._tidied(body)
         if self.name == "asyncio":
             return asyncio.run(body())
         if self.name == "trio":
@@ -62,7 +81,26 @@ class Face:
             return stop.value
         raise AssertionError("a test of the blocking face suspended")
 
+    def _tidied(self, body: Callable[[], Coroutine[Any, Any, Any]]) -> Callable[[], Coroutine[Any, Any, Any]]:
+        """A built-in backend may be left open when its loop ends; others are closed before."""
+
+        async def main() -> Any:
+            try:
+                return await body()
+            finally:
+                for made in self._made:
+                    if (backend := made()) is not None:
+                        backend.close()
+                self._made.clear()
+                await asyncio.sleep(0)
+
+        return main
+
     def backend(self, **options: Any) -> Any:
+        if self.library == "aiohttp":
+            backend = AiohttpBackend(**options)
+            self._made.append(weakref.ref(backend))
+            return backend
         return AsyncHttp11Backend(**options) if self.is_async else Http11Backend(**options)
 
     async def send(
@@ -123,6 +161,16 @@ class Face:
             thread.join(5)
         return outcome[0]
 
+    async def until(self, event: threading.Event) -> bool:
+        """Waits for the server. A built-in backend needs no turn of its loop meanwhile; others do."""
+        return await self.call(lambda: event.wait(5)) if self.library else event.wait(5)
+
+    def open(self, backend: Any) -> int:
+        """How many connections a backend has."""
+        if self.library == "aiohttp":
+            return sum(len(session.client.connector._acquired) for session in backend._sessions.values())
+        return sum(len(pool.live) for pool in backend._engine()._pools.values())
+
     async def call(self, function: Callable[[], Any]) -> Any:
         """Waits for something of the test's own, without holding up a loop."""
         if self.name == "asyncio":
@@ -147,6 +195,9 @@ class Timed:
             assert self.seconds - 0.01 <= took < self.seconds + 0.3, took
 
 
+LIBRARIES = {"h11", "ssl", "socket", "truststore", "aiohttp", "httpx2", "httpcore2", "anyio"}
+
+
 def assert_clean(error: BaseException) -> None:
     """Nothing of the request's secrets, the URL or the server's words is reachable from an error."""
     assert error.__cause__ is None
@@ -157,7 +208,7 @@ def assert_clean(error: BaseException) -> None:
     trace = error.__traceback__
     while trace is not None:
         module = trace.tb_frame.f_globals.get("__name__", "")
-        assert module.partition(".")[0] not in {"h11", "ssl", "socket", "truststore"}, module
+        assert module.partition(".")[0] not in LIBRARIES, module
         if module.startswith("svir."):
             for name, value in trace.tb_frame.f_locals.items():
                 assert "sk-secret" not in repr(value), (module, name)

@@ -170,7 +170,7 @@ def test_stray_bytes_that_come_later_never_become_the_next_answer(face, wire, st
             backend = face.backend(**options)
             assert await face.exchange(backend, post(server)) == b"one"
             go.event.set()
-            assert sent.event.wait(5)
+            assert await face.until(sent.event)
             assert await face.exchange(backend, post(server)) == b"two"
             backend.close()
 
@@ -189,7 +189,7 @@ def test_an_idle_connection_that_died_is_replaced(face, wire, end):
             backend = face.backend(**options)
             assert await face.exchange(backend, post(server)) == b"one"
             go.event.set()
-            assert gone.event.wait(5)
+            assert await face.until(gone.event)
             assert await face.exchange(backend, post(server)) == b"two"
             backend.close()
 

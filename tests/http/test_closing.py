@@ -113,8 +113,7 @@ class TestClosingWakes:
             with Timed(0):
                 error = await async_face.beside(lambda: async_face.send(backend, request, abort=abort), close)
             closed_by_this_program(error, unsent=True)
-            (pool,) = backend._engine()._pools.values()
-            assert not pool.live
+            assert not async_face.open(backend)
             let_go.set()
 
         async_face.run(main)
@@ -280,7 +279,7 @@ class TestCancellation:
                 request = post(Origin("https", "127.0.0.1", server.port))
                 await self.cancelled(async_face, lambda: async_face.send(backend, request), connected.event)
                 assert gone.event.wait(5)
-                assert not next(iter(backend._engine()._pools.values())).live
+                assert not async_face.open(backend)
 
             async_face.run(main)
 
@@ -295,7 +294,7 @@ class TestCancellation:
                 await self.cancelled(async_face, lambda: async_face.send(backend, request), connected.event)
                 hold.event.set()
                 assert gone.event.wait(5)
-                assert not next(iter(backend._engine()._pools.values())).live
+                assert not async_face.open(backend)
 
             async_face.run(main)
 
@@ -382,7 +381,7 @@ class TestDropped:
                     del response
                     gc.collect()
                 assert await face.call(lambda: gone.event.wait(5))
-                assert not next(iter(backend._engine()._pools.values())).live
+                assert not face.open(backend)
 
             face.run(main)
 
@@ -450,7 +449,7 @@ class TestDropped:
                 await face.exchange(backend, post(server))
                 del backend
                 gc.collect()
-                assert gone.event.wait(5)
+                assert await face.until(gone.event)
 
             face.run(main)
 

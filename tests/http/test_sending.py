@@ -63,7 +63,7 @@ def resolved(monkeypatch):
     addresses = []
 
     def resolve(host, *args, flags=0, **options):
-        if flags:
+        if flags == socket.AI_NUMERICHOST:
             raise socket.gaierror
         return [
             (socket.AF_INET6 if ":" in address[0] else socket.AF_INET, socket.SOCK_STREAM, 0, "", address)
@@ -99,7 +99,7 @@ class TestLocalhost:
 
     @pytest.mark.parametrize("address", ["::1", "::ffff:127.0.0.1", "127.8.9.1"])
     def test_every_loopback_address_counts(self, face, resolved, address):
-        resolved.append((address, free_port()))
+        resolved.append((address, free_port(), 0, 0) if ":" in address else (address, free_port()))
         error = fails(face, post(Origin("http", "localhost", 9)), connect=5)
         assert "this machine" not in str(error)
 

@@ -194,7 +194,8 @@ def test_a_host_with_a_trailing_dot_or_in_capitals(face, server_tls, ca_file, mo
     real = socket.getaddrinfo
 
     def without_dot(host, *args, **options):
-        return real(host.lower().rstrip(b"."), *args, **options)
+        name = host.encode() if isinstance(host, str) else host
+        return real(name.lower().rstrip(b"."), *args, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", without_dot)
     with Loopback([Request(), Send(ok()), Gone()], tls=server_tls) as server:

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from svir.http._aiohttp import AiohttpBackend
     from svir.http._builtin import AsyncHttp11Backend, Http11Backend
     from svir.http._seam import (
         Abort,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Abort",
+    "AiohttpBackend",
     "AsyncBackend",
     "AsyncHttp11Backend",
     "AsyncHttpResponse",
@@ -38,13 +40,18 @@ __all__ = [
     "Secret",
 ]
 
-_BUILTIN = {"AsyncHttp11Backend", "Http11Backend"}
+_WHERE = {
+    "AiohttpBackend": "_aiohttp",
+    "AsyncHttp11Backend": "_builtin",
+    "Http11Backend": "_builtin",
+}
+"""Where a name is; the others are the seam's."""
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module("svir.http._builtin" if name in _BUILTIN else "svir.http._seam")
+    module = import_module(f"svir.http.{_WHERE.get(name, '_seam')}")
     value: object = getattr(module, name)
     globals()[name] = value
     return value

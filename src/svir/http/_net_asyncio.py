@@ -174,22 +174,22 @@ class AsyncioNetwork:
     """The asyncio face, of one loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
+        self.loop = loop
         self.clock = loop.time
 
     def watch(self, sock: socket.socket) -> Watch:
-        return AsyncioWatch(sock, self._loop)
+        return AsyncioWatch(sock, self.loop)
 
     def bell(self) -> AsyncioBell:
-        return AsyncioBell(self._loop)
+        return AsyncioBell(self.loop)
 
     async def call(
         self, function: Callable[[], T], until: float | None = None, lease: Lease | None = None
     ) -> T | Literal[Fault.TIMEOUT]:
-        future = self._loop.run_in_executor(None, contextvars.copy_context().run, function)
+        future = self.loop.run_in_executor(None, contextvars.copy_context().run, function)
         # What it raises after it was given up is nobody's business.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        left = None if until is None else max(0.0, until - self._loop.time())
+        left = None if until is None else max(0.0, until - self.loop.time())
         bell = self.bell()
         if lease is not None:
             lease.hold(bell.ring)
@@ -202,9 +202,9 @@ class AsyncioNetwork:
 
     def here(self) -> bool:
         try:
-            return asyncio.get_running_loop() is self._loop
+            return asyncio.get_running_loop() is self.loop
         except RuntimeError:
             return False
 
     def ended(self) -> bool:
-        return self._loop.is_closed()
+        return self.loop.is_closed()

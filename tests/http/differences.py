@@ -1,0 +1,110 @@
+"""What the backends of other libraries do otherwise than the built-in one: rows of ``docs/backends.md``.
+
+``DIFFERENCES[library][row]`` names the test that shows what it does instead, and the tests of the suite that
+do not apply. A test is left out whole, or, behind a blank, only where its parameters have these words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Difference(NamedTuple):
+    """One of them.
+
+    Attributes:
+        shown: The test that shows what the backend does.
+        without: The tests that are not run with it.
+    """
+
+    shown: str
+    without: tuple[str, ...]
+
+
+DIFFERENCES: dict[str, dict[str, Difference]] = {
+    "aiohttp": {
+        "the first block of a body": Difference(
+            "test_a_body_that_cannot_be_read_costs_no_connection",
+            (
+                "test_a_body_that_cannot_be_read_before_anything_was_sent",
+                "test_while_a_block_is_read_from_disk",
+                "test_disk_reads_are_within_the_total_on_the_async_faces",
+            ),
+        ),
+        "a head that trickles": Difference(
+            "test_a_head_that_trickles_is_silence",
+            ("test_a_head_that_trickles_is_not_silent_but_ends_with_the_total",),
+        ),
+        "1xx answers": Difference(
+            "test_interim_answers_are_bounded_by_the_deadline_alone",
+            ("test_a_bad_head_ends_the_exchange data3",),
+        ),
+        "an early answer, then a hang-up": Difference(
+            "test_an_early_answer_is_lost_when_the_server_hangs_up",
+            (
+                "test_an_error_that_comes_while_the_body_is_sent_is_read Cut",
+                "test_an_error_that_comes_while_the_body_is_sent_is_read Reset",
+                "test_the_answer_is_read_though_the_reset_came_first",
+                "test_an_answer_that_ends_with_its_connection_ends_the_sending",
+            ),
+        ),
+        "nonsense behind an answer": Difference(
+            "test_nonsense_in_the_same_segment_costs_the_answer",
+            (
+                "test_stray_bytes_in_the_same_segment_never_become_the_next_answer \\r\\n",
+                "test_stray_bytes_in_the_same_segment_never_become_the_next_answer \\n",
+                "test_stray_bytes_in_the_same_segment_never_become_the_next_answer evil",
+                "test_stray_bytes_that_come_later_never_become_the_next_answer \\r\\n",
+                "test_a_broken_body_gives_its_bytes_and_then_its_error script2",
+            ),
+        ),
+        "a server that hangs up after its answer": Difference(
+            "test_a_hang_up_after_an_answer_may_cost_the_next_request",
+            (
+                "test_a_server_that_closes_right_after_its_answer_is_not_sent_a_request_there",
+                "test_a_server_that_closes_only_after_streamed_answers_is_not_sent_a_request_there",
+                "test_a_connection_shows_once_that_it_stays_open",
+                "test_a_call_that_is_closed_no_longer_listens_to_a_new_connection",
+            ),
+        ),
+        "sending again": Difference(
+            "test_nothing_is_sent_again",
+            ("test_a_reused_connection_that_fails_unsent_is_replaced_once",),
+        ),
+        "a loop that ends before the backend is closed": Difference(
+            "test_a_loop_that_ends_first_leaves_its_sockets_to_the_garbage_collector",
+            (
+                "test_a_complete_one_is_silent",
+                "test_one_loop_after_the_other",
+                "test_one_that_outlives_its_loop",
+            ),
+        ),
+    },
+}
+"""By library, then by the row of the page."""
+
+LOOKS_INSIDE = (
+    "test_a_call_that_is_closed_already_waits_for_nothing",
+    "test_no_socket_to_be_had",
+)
+"""Tests of the built-in backend's own parts."""
+
+
+def applies(library: str, name: str, parameters: str) -> bool:
+    """Whether a test is run with a library's backend.
+
+    Args:
+        library: Its name; empty for the built-in one.
+        name: The test's function.
+        parameters: What pytest puts in brackets.
+    """
+    if not library:
+        return True
+    if name in LOOKS_INSIDE:
+        return False
+    for difference in DIFFERENCES[library].values():
+        for one in difference.without:
+            test, _, words = one.partition(" ")
+            if test == name and words in parameters:
+                return False
+    return True
