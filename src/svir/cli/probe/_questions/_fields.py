@@ -12,7 +12,7 @@ from svir.cli.probe._questions._finding import (
     head_of,
     nothing,
     obstacle,
-    of_stream,
+    of_step,
     tail_of,
     words,
 )
@@ -105,18 +105,8 @@ QUESTIONS = (
     Question(
         "fields.max_tokens", "Does it keep to max_tokens?", ("bare", "elsewhere", "completion"), max_tokens
     ),
-    Question(
-        f"fields.{COMPLETION_TOKENS}",
-        f"Does it keep to {COMPLETION_TOKENS}?",
-        ("completion",),
-        of_stream(lambda evidence: evidence.get("completion"), _limited),
-    ),
+    of_step(f"fields.{COMPLETION_TOKENS}", f"Does it keep to {COMPLETION_TOKENS}?", "completion", _limited),
     Question("fields.stop", "Does it end at a stop text?", ("stop", "plain", "lean"), stop),
-    Question(
-        "fields.logprobs",
-        "Does it send log probabilities?",
-        ("logprobs",),
-        of_stream(lambda evidence: evidence.get("logprobs"), logprobs),
-    ),
+    of_step("fields.logprobs", "Does it send log probabilities?", "logprobs", logprobs),
     Question("fields.unknown", "What does it do with an unknown field?", ("unknown",), unknown),
 )

@@ -29,6 +29,7 @@ __all__ = [
     "head_of",
     "nothing",
     "obstacle",
+    "of_step",
     "of_stream",
     "row",
     "tail_of",
@@ -173,6 +174,11 @@ def of_stream(pick: Callable[[Evidence], Heard | None], judge: Callable[[Heard],
         return nothing() if heard is None else obstacle(evidence, heard) or judge(heard)
 
     return decide
+
+
+def of_step(name: str, question: str, step: str, judge: Callable[[Heard], Finding]) -> Question:
+    """A question about the stream that answers one step."""
+    return Question(name, question, (step,), of_stream(lambda evidence: evidence.get(step), judge))
 
 
 def obstacle(evidence: Evidence, heard: Heard) -> Finding | None:

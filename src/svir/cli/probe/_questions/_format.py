@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from svir.cli.probe._evidence import PROPERTIES
-from svir.cli.probe._questions._finding import Finding, Question, broken_off, of_stream, tail_of, text_of
+from svir.cli.probe._questions._finding import Finding, broken_off, of_step, tail_of, text_of
 from svir.cli.probe._reading import as_json, as_object
 from svir.cli.probe._report import Verdict
 
@@ -65,22 +65,7 @@ schema = _of_form(
 )
 
 QUESTIONS = (
-    Question(
-        "format.json",
-        "Can it be held to JSON?",
-        ("json",),
-        of_stream(lambda evidence: evidence.get("json"), json),
-    ),
-    Question(
-        "format.schema",
-        "Can it be held to a schema?",
-        ("schema",),
-        of_stream(lambda evidence: evidence.get("schema"), schema),
-    ),
-    Question(
-        "format.strict",
-        "Can it be held to a strict schema?",
-        ("strict",),
-        of_stream(lambda evidence: evidence.get("strict"), schema),
-    ),
+    of_step("format.json", "Can it be held to JSON?", "json", json),
+    of_step("format.schema", "Can it be held to a schema?", "schema", schema),
+    of_step("format.strict", "Can it be held to a strict schema?", "strict", schema),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from svir.cli.probe._questions._finding import Finding, Question, of_stream, text_of
+from svir.cli.probe._questions._finding import Finding, of_step, text_of
 from svir.cli.probe._report import Verdict
 
 if TYPE_CHECKING:
@@ -24,11 +24,4 @@ def image(heard: Heard) -> Finding:
     return Finding(Verdict.UNCLEAR, "Accepted; the answer does not show that it was seen.", heard, shown)
 
 
-QUESTIONS = (
-    Question(
-        "images.input",
-        "Does it take images?",
-        ("image",),
-        of_stream(lambda evidence: evidence.get("image"), image),
-    ),
-)
+QUESTIONS = (of_step("images.input", "Does it take images?", "image", image),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svir.cli.probe._evidence import WORD
-from svir.cli.probe._questions._finding import Finding, Question, of_stream, text_of
+from svir.cli.probe._questions._finding import Finding, of_step, text_of
 from svir.cli.probe._report import Verdict
 
 if TYPE_CHECKING:
@@ -31,16 +31,6 @@ def tool(heard: Heard) -> Finding:
 
 
 QUESTIONS = (
-    Question(
-        "roles.system",
-        "Does it take a system prompt?",
-        ("system",),
-        of_stream(lambda evidence: evidence.get("system"), system),
-    ),
-    Question(
-        "roles.tool",
-        "Does it take a call with its result?",
-        ("result",),
-        of_stream(lambda evidence: evidence.get("result"), tool),
-    ),
+    of_step("roles.system", "Does it take a system prompt?", "system", system),
+    of_step("roles.tool", "Does it take a call with its result?", "result", tool),
 )
