@@ -50,6 +50,19 @@ def test_a_new_file_heeds_the_umask_and_a_replaced_one_keeps_its_permissions(tmp
     assert (mode(private), mode(new)) == (0o600, 0o640)
 
 
+def test_a_file_is_written_where_files_have_no_permissions_of_their_own(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    path = tmp_path / "page.html"
+    path.write_text("old")
+    monkeypatch.setattr(os, "fchmod", refuse)
+    with NewFile(path) as file:
+        file.put("new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def link(path: Path) -> None:
     (path.parent / "elsewhere").write_text("mine")
     path.symlink_to("elsewhere")

@@ -40,13 +40,14 @@ class NewFile:
         try:
             mode = mode_to_keep(path)
             self._file = os.open(self._unnamed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-            if mode is not None:
-                os.fchmod(self._file, mode)
             problem = None
         except OSError as error:
-            problem = error
+            mode, problem = None, error
         if problem is not None:
             raise refused(path, problem)
+        if mode is not None:
+            with contextlib.suppress(OSError):  # where files have no permissions of their own
+                os.fchmod(self._file, mode)
 
     def put(self, text: str) -> None:
         """Writes all of it, and gives it its name.

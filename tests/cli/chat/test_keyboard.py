@@ -54,6 +54,41 @@ def test_what_fails_while_it_waits_is_what_is_told():
         raise ZeroDivisionError
 
 
+@pytest.fixture
+def pressed(monkeypatch):
+    """Has Ctrl-C come right after the n-th change of the terminal."""
+    change, done = termios.tcsetattr, []
+
+    def at(number):
+        def changed(*args):
+            change(*args)
+            done.append(args)
+            if len(done) == number:
+                signal.raise_signal(signal.SIGINT)
+
+        monkeypatch.setattr(termios, "tcsetattr", changed)
+
+    return at
+
+
+def test_it_may_come_before_the_answer_has_begun(terminal, pressed):
+    before = signal.getsignal(signal.SIGINT)
+    pressed(1)
+    with pytest.raises(KeyboardInterrupt), Keyboard(there=True):
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
+    assert echoes(terminal)
+
+
+def test_when_the_answer_is_over_it_is_too_late(terminal, pressed):
+    before = signal.getsignal(signal.SIGINT)
+    pressed(2)
+    with Keyboard(there=True):
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
+    assert echoes(terminal)
+
+
 def test_what_is_typed_is_not_shown_meanwhile(terminal):
     assert echoes(terminal)
     with Keyboard(there=True):

@@ -33,12 +33,19 @@ class Keyboard:
 
     def __enter__(self) -> Self:
         if self._there:
-            before = signal.signal(signal.SIGINT, self._come)
-            self._restore.callback(signal.signal, signal.SIGINT, before)
-            self._restore.enter_context(_no_echo())
+            try:
+                self._restore.callback(signal.signal, signal.SIGINT, signal.getsignal(signal.SIGINT))
+                signal.signal(signal.SIGINT, self._come)
+                self._restore.enter_context(_no_echo())
+            except BaseException:
+                self._restore.close()
+                raise
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._held = (
+            True  # a Ctrl-C of this moment is too late, and must not keep anything from being put back
+        )
         self._restore.close()
 
     @contextlib.contextmanager
@@ -71,8 +78,8 @@ def _no_echo() -> Generator[None]:
     before = termios.tcgetattr(descriptor)
     quiet = [*before]
     quiet[3] &= ~termios.ECHO
-    termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
     try:
+        termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
         yield
     finally:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
