@@ -7,12 +7,11 @@ What is read is also written and read again, and must be equal. A failure prints
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
-import random
-import sys
 import time
+
+from _loop import fuzz, no_longer_than
 
 from svir import ConfigError
 from svir.testing._tape import Answer, Exchange, asked, read_tape, write_tape
@@ -113,7 +112,7 @@ def attempt(data) -> bool:
         exchanges = read_tape(data)
     except ConfigError as error:
         refusal = error
-    assert time.perf_counter() - started < SLOWEST, "too slow"
+    no_longer_than(SLOWEST, started)
     if refusal is not None:
         assert refusal.__context__ is None, "an error that hangs on a foreign one"
         assert len(str(refusal)) < 500, "an error that quotes too much"
@@ -128,27 +127,12 @@ def attempt(data) -> bool:
     return True
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    args = parser.parse_args()
-    chance = random.Random(args.seed)
-    assert attempt(FILE)
-    ends, tried, read = time.monotonic() + args.seconds, 0, 0
-    while time.monotonic() < ends:
-        data = damage_json(chance, FILE) if chance.random() < 0.7 else FILE
-        if data is FILE or chance.random() < 0.2:
-            data = damage_bytes(chance, data)
-        tried += 1
-        try:
-            read += attempt(data)
-        except Exception as error:
-            print(f"{type(error).__name__}: {error}\nseed {args.seed}: {data[:3000]!r}")
-            return 1
-    print(f"nothing but ConfigError: {json.dumps({'seed': args.seed, 'tried': tried, 'read': read})}")
-    return 0
+def make(chance):
+    """A damaged file."""
+    data = damage_json(chance, FILE) if chance.random() < 0.7 else FILE
+    return damage_bytes(chance, data) if data is FILE or chance.random() < 0.2 else data
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    assert attempt(FILE)
+    fuzz(__doc__, make, attempt)

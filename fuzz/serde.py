@@ -7,12 +7,11 @@ What is read is also written and read again, and must be equal. A failure prints
 
 from __future__ import annotations
 
-import argparse
 import copy
-import json
 import random
-import sys
 import time
+
+from _loop import fuzz, no_longer_than
 
 from svir import ConfigError, Event, Message, Part
 from svir.types import from_dict, to_dict
@@ -79,14 +78,14 @@ def damage(chance, data):
     return data
 
 
-def attempt(kind, data) -> bool:
+def attempt_one(kind, data) -> bool:
     """Whether the data was a value."""
     started, refusal = time.perf_counter(), None
     try:
         value = from_dict(kind, data)
     except ConfigError as error:
         refusal = str(error)
-    assert time.perf_counter() - started < SLOWEST, "too slow"
+    no_longer_than(SLOWEST, started)
     if refusal is not None:
         assert len(refusal.encode()) < 1000, "an error that quotes too much"
         return False
@@ -95,29 +94,17 @@ def attempt(kind, data) -> bool:
     return True
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=30)
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    args = parser.parse_args()
-    chance = random.Random(args.seed)
-    ends, tried, read = time.monotonic() + args.seconds, 0, 0
-    while time.monotonic() < ends:
-        data = damage(chance, copy.deepcopy(chance.choice(STORED)))
-        for kind in KINDS:
-            tried += 1
-            try:
-                read += attempt(kind, data)
-            except Exception as error:
-                print(f"{type(error).__name__}: {error}\nseed {args.seed}, {kind}: {ascii(data)[:2000]}")
-                return 1
-    for depth in (1_000, 100_000):
-        for kind in KINDS:
-            attempt(kind, deep(chance, depth))
-    known = json.dumps({"seed": args.seed, "tried": tried, "read": read})
-    print(f"nothing but ConfigError: {known}")
-    return 0
+def make(chance):
+    """Damaged data."""
+    return damage(chance, copy.deepcopy(chance.choice(STORED)))
+
+
+def attempt(data):
+    """How many kinds of value the data is."""
+    return sum([attempt_one(kind, data) for kind in KINDS])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    for depth in (1_000, 100_000):
+        attempt(deep(random.Random(), depth))
+    fuzz(__doc__, make, attempt)
