@@ -12,7 +12,7 @@ PY := $(VENV)/bin/python
 PYTEST_ARGS ?=
 JOBS ?= 2
 
-.PHONY: all test lint types wheel unit fuzz clean
+.PHONY: all test lint types mypy basedpyright wheel unit fuzz clean
 all: test
 
 # One environment for everything; made anew when the dependencies change.
@@ -28,8 +28,14 @@ lint: $(VENV)/.dev-stamp
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 
+# Each of the two keeps one core busy.
 types: wheel
+	$(MAKE) --no-print-directory --jobs 2 --output-sync mypy basedpyright
+
+mypy:
 	$(VENV)/bin/mypy
+
+basedpyright:
 	$(VENV)/bin/basedpyright --warnings
 
 # The tests run on the wheel as users get it, never on the source tree.

@@ -114,16 +114,16 @@ def package(path):
     return parts[0].removesuffix(".py")
 
 
+@functools.cache
 def runtime_nodes(tree):
     """Every node but those below exactly ``if TYPE_CHECKING:``."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            for other in node.orelse:
-                yield other
-                yield from runtime_nodes(other)
-            continue
-        yield node
-        yield from runtime_nodes(node)
+    found, rest = [], [tree]
+    while rest:
+        node = rest.pop()
+        found.append(node)
+        of_types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        rest += node.orelse if of_types else ast.iter_child_nodes(node)
+    return found
 
 
 @functools.cache

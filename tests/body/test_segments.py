@@ -25,6 +25,7 @@ def sent(segment, block=6) -> bytes:
     return data
 
 
+@pytest.mark.uncounted
 @given(st.text(), st.integers(1, 9))
 def test_text_is_escaped_as_json_does_whatever_the_block_size(text, thirds):
     assert sent(text_segment(TextFile.from_text("n", text)), 3 * thirds) == as_json(text)

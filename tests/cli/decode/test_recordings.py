@@ -81,12 +81,13 @@ def test_it_is_the_same_however_many_bytes_are_given_at_a_time(show, name):
 @pytest.mark.parametrize("name", STREAMS)
 def test_the_offset_of_each_event_leads_to_the_bytes_that_say_it(show, name):
     raw = RECORDINGS[name].read_bytes()
-    body = places(raw)
+    body = {at: number for number, at in enumerate(places(raw))}
+    stream = bytes(raw[at] for at in body)
     for line in show(raw, think="keep").events:  # so that a text is that of one event
         # From there on the file holds one event of the stream, perhaps in several chunks.
-        rest = bytes(raw[at] for at in body[body.index(line["offset"]) :])
-        assert rest.startswith(b"data:")
-        data = rest.split(b"\n", 1)[0].removeprefix(b"data:").strip()
+        start = body[line["offset"]]
+        assert stream.startswith(b"data:", start)
+        data = stream[start:].split(b"\n", 1)[0].removeprefix(b"data:").strip()
         if "completed" in line:
             assert data == b"[DONE]"
             continue
