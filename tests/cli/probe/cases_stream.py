@@ -140,6 +140,7 @@ CASES = [
     ("usage.unasked", UNCLEAR, {"bare": DIES}, "end of the answer was not seen"),
     ("finish.stop", OK, {}, '"stop"'),
     ("finish.stop", BROKEN, {"plain": stream(role(), chunk({}, "eos"))}, 'a word of its own: "eos"'),
+    ("finish.stop", BROKEN, {"plain": stream(role(), chunk({}, {"why": 1}))}, 'of its own: "{"why":1}"'),
     ("finish.stop", UNCLEAR, {"plain": TALK_CUT}, "No answer came to an end of its own"),
     ("finish.length", OK, {}, '"length"'),
     ("finish.length", UNCLEAR, everywhere(text("Yes"), *PLAIN), "No answer says"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -95,3 +96,10 @@ def test_details_say_a_thing_once():
     assert text.count("svir     a whole answer") == 5
     assert "advice   Do this." in text
     assert "options  mode='lenient'" in text
+
+
+def test_of_an_answer_of_nothing_but_blanks_nothing_is_shown():
+    row = Row(id="a.b", question="Does it?", verdict=Verdict.OK, finding="It does.", shown=" ")
+    file = io.StringIO()
+    print_report(Console(file=file), msgspec.structs.replace(REPORT, rows=(row,)), verbose=True)
+    assert "shown" not in file.getvalue()

@@ -143,17 +143,17 @@ class Reading:
         return tuple(chunk for chunk in self.objects if chunk.visible)
 
     @cached_property
-    def finishes(self) -> tuple[tuple[Chunk, object], ...]:
-        """Every finish reason that is not null, and its event."""
+    def finishes(self) -> tuple[tuple[Chunk, str], ...]:
+        """Every finish reason that is not null, one that is no text as its JSON, and its event."""
         return tuple(
-            (chunk, choice["finish_reason"])
+            (chunk, found if isinstance(found, str) else msgspec.json.encode(found).decode())
             for chunk in self.objects
             for choice in chunk.choices
-            if choice.get("finish_reason") is not None
+            if (found := choice.get("finish_reason")) is not None
         )
 
     @property
-    def finish(self) -> object:
+    def finish(self) -> str | None:
         """The last finish reason; None when there was none."""
         return self.finishes[-1][1] if self.finishes else None
 

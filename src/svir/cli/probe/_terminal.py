@@ -88,8 +88,7 @@ def _details(row: Row, width: int, sent_before: str) -> Iterator[Text]:
         ("options", ", ".join(row.options)),
         ("advice", row.advice),
     ):
-        if text:
-            lines = textwrap.wrap(text, max(20, width - 15), break_on_hyphens=False)
+        if lines := textwrap.wrap(text, max(20, width - 15), break_on_hyphens=False):
             yield Text(f"      {name:<8} {lines[0]}", Style(dim=True))
             for line in lines[1:]:
                 yield Text(f"{'':15}{line}", Style(dim=True))
