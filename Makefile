@@ -4,6 +4,8 @@
 # make docs   the site: every page, and the reference, in build/site
 # make audit  known advisories about what svir depends on; make floors, the tests on the oldest versions of it
 # make fuzz   a search for input that breaks a promise (SECONDS=30 for each parser)
+# make soak   calls in bad weather for five minutes, or as long as SECONDS says: nothing may grow or get lost
+# make bench  what svir costs beside other libraries: docs/benchmarks.md
 # make peers  what other libraries do on the same streams: docs/peers.md
 
 PYTHON ?= python3
@@ -52,6 +54,11 @@ unit: wheel
 SECONDS ?= 30
 fuzz: wheel
 	for parser in fuzz/[a-z]*.py; do PYTHONPATH=. $(PY) $$parser --seconds $(SECONDS) || exit 1; done
+
+# Calls in bad weather: make soak SECONDS=3600 goes on for an hour.
+soak: SECONDS = 300
+soak: wheel
+	PYTHONPATH=. $(PY) -W error bench/soak.py --seconds $(SECONDS)
 
 clean:
 	rm -rf $(VENV) dist build .coverage* .hypothesis .mypy_cache .ruff_cache .pytest_cache
