@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
+import threading
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -44,9 +45,11 @@ def pytest_pyfunc_call(pyfuncitem):
     counts = pyfuncitem.config.pluginmanager.hasplugin("_cov")  # else it may be a debugger that watches
     if not counts or pyfuncitem.get_closest_marker("uncounted") is None:
         return (yield)
-    count = sys.gettrace()
+    count, count_of_threads = sys.gettrace(), threading.gettrace()
+    threading.settrace(None)
     sys.settrace(None)
     try:
         return (yield)
     finally:
         sys.settrace(count)
+        threading.settrace(count_of_threads)

@@ -11,9 +11,13 @@ from tests.support import conformance_adapter
 
 SUITE = Path(__file__).resolve().parents[3] / "shared" / "conformance"
 
-pytestmark = pytest.mark.skipif(
-    not (SUITE / "runner.py").exists(), reason="the shared conformance suite is not beside this repository"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not (SUITE / "runner.py").exists(),
+        reason="the shared conformance suite is not beside this repository",
+    ),
+    pytest.mark.uncounted,
+]
 
 
 @pytest.fixture(scope="module")
