@@ -1,4 +1,5 @@
 # make test   everything that must hold: format, lint, types, tests, conformance, on the built wheel
+# make test-all  the same tests on Python 3.11, 3.12 and 3.13, and on the oldest versions of what svir depends on
 # make demo   an answer of a real small model, streamed on this machine
 # make live   the tests against that model
 # make docs   the site: every page, and the reference, in build/site
@@ -14,7 +15,7 @@ PY := $(VENV)/bin/python
 PYTEST_ARGS ?=
 JOBS ?= 2
 
-.PHONY: all test lint types mypy basedpyright wheel unit fuzz clean
+.PHONY: all test lint types mypy basedpyright wheel unit fuzz soak clean
 all: test
 
 # One environment for everything; made anew when the dependencies change.

@@ -36,7 +36,7 @@ class Echo(Act):
         while first := peer.recv():
             peer.left_over = first
             Request().perform(peer)
-            asked = json.loads(peer.server.requests[-1].body)["messages"][-1]["content"]
+            asked = json.loads(peer.last.body)["messages"][-1]["content"]
             with self.lock:
                 self.now += 1
                 self.most = max(self.most, self.now)

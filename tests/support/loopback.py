@@ -56,6 +56,11 @@ class Peer:
     left_over: bytes = b""
     open: bool = True
 
+    @property
+    def last(self) -> Received:
+        """The last request on this connection; others may have come on other ones since."""
+        return next(one for one in reversed(self.server.requests) if one.connection == self.number)
+
     def recv(self) -> bytes:
         if self.left_over:
             data, self.left_over = self.left_over, b""
