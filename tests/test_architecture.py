@@ -53,14 +53,14 @@ THIRD_PARTY = {
         "xllamacpp",
         "h11",
     },  # h11 reads recordings
-    "http": {"h11", "trio", "truststore", "aiohttp", "yarl"},
+    "http": {"h11", "trio", "truststore", "aiohttp", "yarl", "httpx2"},
     "types": {"pydantic_core"},  # only when pydantic asks for a value's schema
     "layers": {"opentelemetry"},
     "tools": {"docstring_parser"},
     "testing": {"h11", "pytest"},  # pytest in its plugin alone, which only pytest imports
 }
 EVERYWHERE = {"msgspec"}
-ONLY_IN = {"aiohttp": "http/_aiohttp", "yarl": "http/_aiohttp"}
+ONLY_IN = {"aiohttp": "http/_aiohttp", "yarl": "http/_aiohttp", "httpx2": "http/_httpx2"}
 """What an extra brings is imported by the backend it is for."""
 
 # Sockets, event loops, threads' work and files: only where the outside world is met. In the HTTP package that
@@ -79,6 +79,7 @@ OUTSIDE = {
 }
 MAY_MEET_THE_OUTSIDE = (
     "http/_aiohttp_",  # another library's sockets, to be shut
+    "http/_httpx2_exchange.py",  # what its errors of sockets mean
     "http/_net.py",
     "http/_net_asyncio.py",
     "http/_net_sync.py",
@@ -86,6 +87,7 @@ MAY_MEET_THE_OUTSIDE = (
     "http/_scopes.py",  # waits on another library's code
     "http/_tls.py",
     "http/_waits.py",  # chooses the loop
+    "http/_watchdog.py",  # shuts sockets of another library's
     "testing/",
     "cli/",
 )

@@ -139,7 +139,7 @@ PAGES = (
         "svir.http",
         {
             "Built in": "Http11Backend AsyncHttp11Backend",
-            "Over other libraries": "AiohttpBackend",
+            "Over other libraries": "AiohttpBackend Httpx2Backend AsyncHttpx2Backend",
             "The seam": "Backend AsyncBackend HttpResponse AsyncHttpResponse HttpRequest Origin Abort",
             "Values": "Headers Secret",
         },

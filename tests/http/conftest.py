@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         given = {} if parameters is None else parameters.params
         library = str(given.get("face", given.get("async_face", ""))).partition(":")[2]
         name = getattr(item, "originalname", item.name)
-        (kept if applies(library, name, item.name) else left_out).append(item)
+        (kept if applies(library, item.path.stem, name, item.name) else left_out).append(item)
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = kept

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
+import httpx2
 import trio
 import trio.testing
 
@@ -17,14 +18,17 @@ from svir.http import (
     Abort,
     AiohttpBackend,
     AsyncHttp11Backend,
+    AsyncHttpx2Backend,
     Headers,
     Http11Backend,
     HttpRequest,
+    Httpx2Backend,
     Origin,
 )
+from svir.http._tls import TlsSettings
 from tests.support.loopback import Loopback
 
-FACES = ("sync", "asyncio", "trio", "asyncio:aiohttp")
+FACES = ("sync", "asyncio", "trio", "asyncio:aiohttp", "sync:httpx2", "asyncio:httpx2", "trio:httpx2")
 """Each way to send; behind a colon the library whose backend it is."""
 
 
@@ -66,10 +70,13 @@ class Face:
         self.name, _, self.library = name.partition(":")
         self.is_async = self.name != "sync"
         self._made: list[Any] = []
+        self._clients: list[Any] = []
+        self._closings: list[Any] = []
 
     def run(self, body: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-        if self.library:
-            body = self._tidied(body)
+        return self._run(self._tidied(body) if self.library else body)
+
+    def _run(self, body: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
         if self.name == "asyncio":
             return asyncio.run(body())
         if self.name == "trio":
@@ -92,7 +99,17 @@ class Face:
                     if (backend := made()) is not None:
                         backend.close()
                 self._made.clear()
-                await asyncio.sleep(0)
+                if self.name == "asyncio":
+                    await asyncio.sleep(0)
+                while self._closings:
+                    if (closing := self._closings.pop()) is not None:
+                        await closing
+                while self._clients:
+                    client = self._clients.pop()
+                    if self.is_async:
+                        await client.aclose()
+                    else:
+                        client.close()
 
         return main
 
@@ -101,7 +118,20 @@ class Face:
             backend = AiohttpBackend(**options)
             self._made.append(weakref.ref(backend))
             return backend
+        if self.library == "httpx2":
+            return self._httpx2(**options)
         return AsyncHttp11Backend(**options) if self.is_async else Http11Backend(**options)
+
+    def _httpx2(self, max_connections: int | None = None, **tls: Any) -> Any:
+        """A backend round a client that is set up as the built-in one is."""
+        context = TlsSettings(tls.get("ca_file"), tls.get("ssl_context")).context() if tls else False
+        limits = httpx2.Limits(max_connections=max_connections)
+        kind = httpx2.AsyncClient if self.is_async else httpx2.Client
+        client = kind(verify=context, limits=limits, trust_env=False)
+        backend = AsyncHttpx2Backend(client) if self.is_async else Httpx2Backend(client)
+        self._made.append(weakref.ref(backend))
+        self._clients.append(client)
+        return backend
 
     async def send(
         self,
@@ -114,7 +144,12 @@ class Face:
         abort: Abort | None = None,
     ) -> Any:
         sent = backend.send(request, connect=connect, read=read, total=total, abort=abort)
-        return await sent if self.is_async else sent
+        response = await sent if self.is_async else sent
+        if self.is_async and self.library == "httpx2":
+            kept, real = weakref.ref(response), type(response).close
+            # What it returns is awaited when the test is over; a client does so at once.
+            response.close = lambda: self._closings.append(real(kept()))
+        return response
 
     async def read(self, response: Any, seconds: float | None = 5) -> bytes:
         data = response.read(seconds)
@@ -154,7 +189,7 @@ class Face:
                 await trio.testing.wait_all_tasks_blocked(0.02)
                 await second()
         else:
-            thread = threading.Thread(target=lambda: self.run(noted))
+            thread = threading.Thread(target=lambda: self._run(noted))
             thread.start()
             thread.join(0.02)
             await second()
@@ -169,6 +204,8 @@ class Face:
         """How many connections a backend has."""
         if self.library == "aiohttp":
             return sum(len(session.client.connector._acquired) for session in backend._sessions.values())
+        if self.library == "httpx2":
+            return len(backend._client._transport._pool._requests)
         return sum(len(pool.live) for pool in backend._engine()._pools.values())
 
     async def call(self, function: Callable[[], Any]) -> Any:

@@ -48,7 +48,8 @@ def test_each_is_a_row_of_the_page():
 
 
 def test_a_test_is_left_out_by_its_name_or_its_parameters():
-    assert applies("", "test_a_bad_head_ends_the_exchange", "data3")
-    assert applies("aiohttp", "test_a_bad_head_ends_the_exchange", "data2")
-    assert not applies("aiohttp", "test_a_bad_head_ends_the_exchange", "data3")
-    assert not applies("aiohttp", LOOKS_INSIDE[0], "")
+    assert applies("", "test_backend", "test_a_bad_head_ends_the_exchange", "data3")
+    assert applies("aiohttp", "test_backend", "test_a_bad_head_ends_the_exchange", "data2")
+    assert not applies("aiohttp", "test_backend", "test_a_bad_head_ends_the_exchange", "data3")
+    assert not applies("aiohttp", "test_backend", LOOKS_INSIDE[0], "")
+    assert not applies("httpx2", "test_pool", "test_twenty_requests", "")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from svir.http._aiohttp import AiohttpBackend
     from svir.http._builtin import AsyncHttp11Backend, Http11Backend
+    from svir.http._httpx2 import AsyncHttpx2Backend, Httpx2Backend
     from svir.http._seam import (
         Abort,
         AsyncBackend,
@@ -31,11 +32,13 @@ __all__ = [
     "AsyncBackend",
     "AsyncHttp11Backend",
     "AsyncHttpResponse",
+    "AsyncHttpx2Backend",
     "Backend",
     "Headers",
     "Http11Backend",
     "HttpRequest",
     "HttpResponse",
+    "Httpx2Backend",
     "Origin",
     "Secret",
 ]
@@ -43,7 +46,9 @@ __all__ = [
 _WHERE = {
     "AiohttpBackend": "_aiohttp",
     "AsyncHttp11Backend": "_builtin",
+    "AsyncHttpx2Backend": "_httpx2",
     "Http11Backend": "_builtin",
+    "Httpx2Backend": "_httpx2",
 }
 """Where a name is; the others are the seam's."""
 

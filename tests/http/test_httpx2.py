@@ -1,0 +1,361 @@
+"""What the httpx2 backends do otherwise than the built-in ones, and what is their own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import time
+import warnings
+
+import httpx2
+import pytest
+
+import svir
+from svir.http import AsyncHttpx2Backend, Httpx2Backend, Origin
+from tests.http.faces import Bytes, Face, Timed, assert_clean, post
+from tests.support.loopback import Call, Cut, Gone, Loopback, Pause, Request, Reset, Send, Stall, chunked, ok
+
+FACES = ("sync:httpx2", "asyncio:httpx2", "trio:httpx2")
+PART = chunked(b"a", end=False)
+
+
+@pytest.fixture(params=FACES)
+def any_face(request):
+    return Face(request.param)
+
+
+def failing(face, request, kind, **times):
+    """The error of a request that fails, clean of all that is secret."""
+    caught = []
+
+    async def main():
+        with pytest.raises(svir.Error) as info:
+            await face.send(face.backend(), request, **times)
+        caught.append(info.value)
+
+    face.run(main)
+    assert caught[0].kind == kind
+    assert_clean(caught[0])
+    return caught[0]
+
+
+def two(face, script, *bodies):
+    """Exchanges on one backend."""
+    with Loopback(*script) as server:
+
+        async def main():
+            backend = face.backend()
+            assert [await face.exchange(backend, post(server)) for _ in bodies] == list(bodies)
+
+        face.run(main)
+        return server
+
+
+def test_a_body_that_cannot_be_read_costs_no_connection(any_face):
+    class Vanished(Bytes):
+        def __iter__(self):
+            raise svir.AttachmentError("a.png vanished")
+            yield
+
+    for in_memory in (True, False):
+        with Loopback() as server:
+            request = post(server, Vanished(b"12", in_memory=in_memory))
+            assert failing(any_face, request, "attachment").unsent
+        assert server.opened == 0
+
+
+def test_interim_answers_are_bounded_by_the_deadline_alone(any_face):
+    with Loopback([Request(), Send(b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000), Stall()]) as server:
+        failing(any_face, post(server), "timeout", read=0.3)
+
+
+def test_an_answer_is_looked_for_when_the_body_was_sent(any_face):
+    """A server that answers and takes no more is waited for."""
+
+    class Deaf(Stall):
+        def perform(self, peer):
+            peer.server.ended.wait(10)
+
+    body = Bytes(*[bytes(1_000_000)] * 32)
+    early = b"HTTP/1.1 413 Too Large\r\ncontent-length: 3\r\n\r\nbig"
+    with Loopback([Request(body=False), Send(early), Deaf()]) as server:
+        assert not failing(any_face, post(server, body), "timeout", read=0.2).unsent
+
+
+def test_an_answer_behind_an_answer_is_the_next_one(any_face):
+    """It is the library's own. Who does not trust a server makes the client without keep-alive."""
+    two(any_face, [[Request(), Send(ok(b"one") + ok(b"evil")), Request(), Gone()]], b"one", b"evil")
+
+
+def test_without_keep_alive_nothing_behind_an_answer_is_seen():
+    limits = httpx2.Limits(max_keepalive_connections=0)
+    scripts = [[Request(), Send(ok(body) + ok(b"evil")), Gone()] for body in (b"one", b"two")]
+    with Loopback(*scripts) as server, httpx2.Client(limits=limits, trust_env=False) as client:
+        backend = Httpx2Backend(client)
+        for body in (b"one", b"two"):
+            response = backend.send(post(server), connect=5, read=5)
+            assert response.read(5) == body
+            assert response.read(5) == b""
+
+
+def test_a_connection_is_used_again_after_an_error(any_face):
+    error = b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\nno"
+    two(any_face, [[Request(), Send(error), Request(), Send(ok()), Gone()]], b"no", b"ok")
+
+
+def test_a_hang_up_after_an_answer_may_cost_the_next_request(any_face):
+    """It is never sent twice: the server may have read it."""
+    with Loopback(repeat=[Request(), Send(ok()), Pause(0.001), Cut()]) as server:
+
+        async def main():
+            backend = any_face.backend()
+            for _ in range(5):
+                outcome = None
+                try:
+                    outcome = await any_face.exchange(backend, post(server))
+                except svir.TransportError as error:
+                    outcome = (error.unsent, error.retryable)
+                assert outcome in {b"ok", (False, True)}
+
+        any_face.run(main)
+        assert len(server.requests) <= 5
+
+
+def test_nothing_is_sent_again(any_face):
+    with Loopback([Request(), Send(ok()), Request(), Reset()]) as server:
+
+        async def main():
+            backend = any_face.backend()
+            assert await any_face.exchange(backend, post(server)) == b"ok"
+            with pytest.raises(svir.TransportError) as caught:
+                await any_face.send(backend, post(server))
+            assert not caught.value.unsent
+
+        any_face.run(main)
+        assert len(server.requests) == 2
+
+
+def test_after_a_time_out_a_response_is_over(any_face):
+    with Loopback([Request(), Send(PART), Gone()]) as server:
+
+        async def main():
+            response = await any_face.send(any_face.backend(), post(server))
+            assert await any_face.read(response) == b"a"
+            for seconds in (0.2, 0.0):
+                with pytest.raises(svir.RequestTimeoutError) as caught, Timed(seconds):
+                    await any_face.read(response, 0.2)
+                assert_clean(caught.value)
+
+        any_face.run(main)
+
+
+def test_a_read_gives_one_chunk(any_face):
+    with Loopback([Request(), Send(chunked(b"a", b"b", b"c")), Gone()]) as server:
+
+        async def main():
+            response = await any_face.send(any_face.backend(), post(server))
+            assert [await any_face.read(response, 0) for _ in range(4)] == [b"a", b"b", b"c", b""]
+
+        any_face.run(main)
+
+
+def test_an_answer_closed_before_its_end_was_read_costs_its_connection(any_face):
+    with Loopback([Request(), Send(chunked(b"a")), Gone()], [Request(), Send(ok(b"b")), Gone()]) as server:
+
+        async def main():
+            backend = any_face.backend()
+            response = await any_face.send(backend, post(server))
+            assert await any_face.read(response) == b"a"
+            response.close()
+            assert await any_face.exchange(backend, post(server)) == b"b"
+
+        any_face.run(main)
+
+
+def test_each_address_has_the_whole_time(monkeypatch):
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("192.0.2.1", 9))] * 2
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: addresses)
+    tried = []
+
+    def connect(sock, address):
+        tried.append(sock.gettimeout())
+        raise TimeoutError
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    failing(Face("sync:httpx2"), post(Origin("http", "two.invalid", 80)), "timeout", connect=0.3)
+    assert tried == [0.3, 0.3]
+
+
+def test_a_lookup_is_waited_for_under_trio(monkeypatch):
+    def slow(*args, **options):
+        time.sleep(0.3)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    with Timed(0.3):
+        assert failing(
+            Face("trio:httpx2"), post(Origin("http", "slow.invalid", 80)), "transport", connect=0.1
+        ).unsent
+
+
+def test_localhost_leads_where_the_resolver_says(monkeypatch):
+    address = (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("192.0.2.1", 9))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [address])
+    asked = []
+
+    def connect(sock, address):
+        asked.append(address[0])
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(socket.socket, "connect", connect)
+    failing(Face("sync:httpx2"), post(Origin("http", "localhost", 80)), "transport")
+    assert asked == ["192.0.2.1"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_process_is_refused():
+    with httpx2.Client(trust_env=False) as client:
+        backend = Httpx2Backend(client)
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                backend.send(post(Origin("http", "127.0.0.1", 9)), connect=1, read=1)
+            except svir.ConfigError:
+                code = 0
+            finally:
+                os._exit(code)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_a_second_event_loop_is_refused():
+    async def once(backend, server):
+        response = await backend.send(post(server), connect=5, read=5)
+        assert await response.read(5) == b"ok"
+        assert await response.read(5) == b""
+
+    with Loopback([Request(), Send(ok(head=b"connection: close\r\n")), Gone()]) as server:
+        backend = AsyncHttpx2Backend(httpx2.AsyncClient(trust_env=False))
+        asyncio.run(once(backend, server))
+        with pytest.raises(svir.ConfigError, match="event loop") as caught:
+            asyncio.run(once(backend, server))
+        assert caught.value.unsent
+
+
+def test_the_client_stays_open():
+    script = [Request(), Send(ok()), Request(), Send(ok()), Gone()]
+    with Loopback(script) as server, httpx2.Client(trust_env=False) as client:
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+        backend.close()
+        with pytest.raises(svir.TransportError, match="closed by this program") as caught:
+            backend.send(post(server), connect=5, read=5)
+        assert caught.value.unsent
+        assert client.get(server.url).text == "ok"
+
+
+def test_a_dropped_response_shuts_its_connection(any_face):
+    gone = Gone()
+    with Loopback([Request(), Send(PART), gone]) as server, warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+
+        async def main():
+            backend = any_face.backend()
+            response = await any_face.send(backend, post(server))
+            assert await any_face.read(response) == b"a"
+            del response
+            assert await any_face.call(lambda: gone.event.wait(5))
+
+        any_face.run(main)
+    assert any("dropped unfinished" in str(one.message) for one in noted)
+
+
+def test_nothing_of_the_clients_own_goes_with_a_request():
+    with Loopback(
+        [Request(), Send(ok(head=b"set-cookie: a=b\r\n")), Request(), Send(ok()), Gone()]
+    ) as server:
+        client = httpx2.Client(headers={"x-own": "1"}, cookies={"c": "d"}, auth=("u", "p"), trust_env=False)
+        with client:
+            backend = Httpx2Backend(client)
+            for _ in range(2):
+                response = backend.send(post(server), connect=5, read=5)
+                assert response.read(5) + response.read(5) == b"ok"
+    for request in server.requests:
+        assert set(request.headers) == {"host", "authorization", "content-length"}
+        assert request.headers["authorization"] == "Bearer sk-secret"
+
+
+def test_a_proxy_of_the_clients_is_used():
+    with (
+        Loopback([Request(), Send(ok()), Gone()]) as proxy,
+        httpx2.Client(proxy=proxy.url, trust_env=False) as client,
+    ):
+        response = Httpx2Backend(client).send(post(Origin("http", "api.invalid", 80)), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+    assert proxy.requests[0].line == "POST http://api.invalid/v1/chat?key=sk-query HTTP/1.1"
+    assert proxy.requests[0].headers["host"] == "api.invalid"
+
+
+def test_a_proxy_that_refuses_has_sent_nothing_on():
+    refuses = b"HTTP/1.1 403 evil\r\ncontent-length: 0\r\n\r\n"
+    with (
+        Loopback([Request(), Send(refuses), Gone()]) as proxy,
+        httpx2.Client(proxy=proxy.url, trust_env=False) as client,
+        pytest.raises(svir.TransportError, match="proxy") as caught,
+    ):
+        Httpx2Backend(client).send(post(Origin("https", "api.invalid", 443)), connect=5, read=5)
+    assert caught.value.unsent
+    assert_clean(caught.value)
+    assert proxy.requests[0].line == "CONNECT api.invalid:443 HTTP/1.1"
+    assert "authorization" not in proxy.requests[0].headers
+
+
+def test_a_head_that_trickles_on_a_reused_connection_is_late_when_blocking():
+    """Which socket it is, httpx2 says only with the head. The silence between two bytes is bounded."""
+
+    def trickle(peer):
+        for part in (b"HTTP/1.1 200 OK\r\n", b"x: y\r\n", b"content-length: 2\r\n", b"\r\nok"):
+            time.sleep(0.1)
+            peer.sock.sendall(part)
+
+    with (
+        Loopback([Request(), Send(ok()), Request(), Call(trickle), Gone()]) as server,
+        httpx2.Client(trust_env=False) as client,
+    ):
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+        with pytest.raises(svir.RequestTimeoutError, match=r"within 0\.2 s"), Timed(0.4):
+            backend.send(post(server), connect=5, read=5, total=0.2)
+
+
+@pytest.mark.parametrize("kind", [Httpx2Backend, AsyncHttpx2Backend])
+def test_another_client_is_a_type_error(kind):
+    with pytest.raises(TypeError, match="client must be an httpx2"):
+        kind("http://127.0.0.1")
+
+
+def test_a_client_of_svirs_uses_it():
+    from svir.testing import MockServer
+
+    async def main(url):
+        async with httpx2.AsyncClient(trust_env=False) as inner:
+            backend = AsyncHttpx2Backend(inner)
+            async with svir.AsyncClient.openai(url, model="m", backend=backend) as client:
+                return (await client.complete("Why do rivers meander?")).text
+
+    with MockServer() as server:
+        server.reply(text="Because water is lazy.")
+        assert asyncio.run(main(server.url)) == "Because water is lazy."
+
+
+def test_without_the_extra_its_name_says_what_to_install():
+    code = "import sys; sys.modules['httpx2'] = None; import svir, svir.http; svir.http.Httpx2Backend"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last == 'ImportError: Httpx2Backend needs a package: pip install "svir[httpx2]"'
