@@ -14,6 +14,10 @@ from dataclasses import dataclass, field
 from tests.support.loopback import Act, Gone, Peer, Serve
 
 
+MOST_BYTES = 32 * 1024 * 1024
+"""More than a client with small limits takes, and the kernel keeps for it."""
+
+
 class Over(Exception):  # noqa: N818 (it is no error)
     """The connection has ended, and so has its script."""
 
@@ -144,6 +148,21 @@ class Drip(Act):
                 for index in range(len(self.data)):
                     peer.sock.sendall(self.data[index : index + 1])
                     time.sleep(self.every)
+
+
+@dataclass
+class Flood(Act):
+    """Sends the same bytes again and again, until the other side is gone: soon, or the test fails."""
+
+    data: bytes
+
+    def perform(self, peer: Peer) -> None:
+        sent = 0
+        with contextlib.suppress(OSError):
+            while sent < MOST_BYTES:
+                peer.sock.sendall(self.data)
+                sent += len(self.data)
+        assert sent < MOST_BYTES, "the client takes in whatever comes"
 
 
 @dataclass

@@ -50,8 +50,8 @@ class Outcome:
     def __init__(self, written: dict[str, Any]) -> None:
         failed = "error" in written
         assert written.keys() <= (FAILURE | {"partial", "within_ms"} if failed else OUTCOME | {"within_ms"})
-        self.within = written.get("within_ms", 1000) / 1000
         self.deadline: str | None = written.get("deadline")
+        self.within = written.get("within_ms", 0 if self.deadline else 1000) / 1000
         self.says: str = written.get("says", DEADLINES.get(self.deadline or "", ""))
         self.fields = {name: value for name, value in written.items() if name in OUTCOME}
         if not failed:
@@ -88,6 +88,7 @@ class Row:
         network: What a proxy between does on the first connection, the server being sound.
         url: Where the client goes instead; ``full`` is a port whose queue is full.
         request: The form of the request.
+        warm: How many sound calls the client makes before, over the first connection.
         options: Options of the client.
         expect: What the call comes to.
         second: What the next call of the same client comes to.
@@ -105,6 +106,7 @@ class Row:
     network: list[Any] | None = None
     url: str | None = None
     request: str = "chat"
+    warm: int = 0
     options: dict[str, Any] = field(default_factory=dict)
     second: dict[str, Any] = field(default_factory=lambda: dict(SECOND))
     reused: bool | None = False

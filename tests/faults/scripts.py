@@ -33,7 +33,7 @@ ENDS = (
     loopback.Cut,
     loopback.Reset,
     loopback.Gone,
-    loopback.Flood,
+    acts.Flood,
     acts.HalfClose,
     acts.Deaf,
     acts.Sip,
@@ -60,12 +60,18 @@ def data_of(written: Any) -> bytes:
                 + data
             )
         case {"gzip": inner}:
-            return gzip.compress(data_of(inner), mtime=0)
+            return packed(data_of(inner))
         case {"first": whole, "less": rest}:
             return data_of(whole).removesuffix(data_of(rest))
         case {"times": count, "of": inner}:
             return data_of(inner) * count
     raise AssertionError(f"bytes cannot be written as {written}")
+
+
+@cache
+def packed(data: bytes) -> bytes:
+    """What is slow to make, once."""
+    return gzip.compress(data, mtime=0)
 
 
 @cache
@@ -124,7 +130,7 @@ class Stage:
                 return acts.Drip(data_of(data), pace / 1000)
             case {"flood": data}:
                 block = data_of(data)
-                return loopback.Flood(block * (65536 // len(block) + 1))
+                return acts.Flood(block * (65536 // len(block) + 1))
             case {"take": size}:
                 return loopback.Take(size)
             case {"sip": size, "every_ms": pace}:

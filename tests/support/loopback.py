@@ -354,8 +354,8 @@ class Loopback:
 
     def _spawn(self, target: Callable[..., None], *args: object) -> None:
         thread = threading.Thread(target=target, args=args, daemon=True)
+        thread.start()  # first: one that is not running cannot be joined
         self._threads.append(thread)
-        thread.start()
 
     def _accept(self) -> None:
         while not self.ended.is_set():
