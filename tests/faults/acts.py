@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from tests.support.loopback import Act, Gone, Peer, Serve
 
-
 MOST_BYTES = 32 * 1024 * 1024
 """More than a client with small limits takes, and the kernel keeps for it."""
 

@@ -12,9 +12,12 @@ from tests.support.faces import FACES, Face
 SYNC, ASYNCIO, TRIO = FACES
 
 
-def builtin(face: Face, tls: ssl.SSLContext) -> dict[str, Any]:
-    """The options that choose it: its TLS is the client's own."""
-    return {"ssl_context": tls}
+Options = dict[str, Any]
+
+
+def builtin(options: Options, tls: ssl.SSLContext) -> Options:
+    """The options of a client with it: what concerns connections is the client's own."""
+    return {**options, "ssl_context": tls}
 
 
 @dataclass(frozen=True)
@@ -24,12 +27,12 @@ class Over:
     Attributes:
         backend: Its name in rows and ids.
         face: The face.
-        options: Gives a client's options for it.
+        options: Makes a client's options of a row's, and the client's side of TLS.
     """
 
     backend: str
     face: Face
-    options: Callable[[Face, ssl.SSLContext], dict[str, Any]]
+    options: Callable[[Options, ssl.SSLContext], Options]
 
     def __repr__(self) -> str:
         return f"{self.backend}-{self.face}"

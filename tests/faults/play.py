@@ -79,7 +79,7 @@ class Player:
     async def _scenario(
         self, row: Row, over: Over, server: Loopback | None, stage: Stage, script: Script | None
     ) -> None:
-        options = {**CALM, **over.options(over.face, self.certificates.client), **row.options}
+        options = over.options({**CALM, **row.options}, self.certificates.client)
         if "limits" in options:
             options["limits"] = svir.Limits(**options["limits"])
         if "layers" in options:
@@ -97,9 +97,10 @@ class Player:
             elif script is not None and row.reused is False:
                 await happens(over, script.done)
             if server is not None:
-                if "deadline" not in row.second:  # no deadline of the fault's is the next call's
-                    client = client.with_options(**CALM, timeout=None, layers=[])
-                await self._call(client, row, Outcome(row.second), "chat", server)
+                # No deadline that was there for the fault is the next call's.
+                timed = "deadline" in row.second
+                calm = client if timed else client.with_options(**CALM, timeout=None, layers=[])
+                await self._call(calm, row, Outcome(row.second), "chat", server)
             if script is not None and idles and row.reused is False:
                 await happens(over, script.done)  # what it is found to be, it is when it is to be used again
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from tests.faults.matrix import PHASES, rows
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "faults.md"
 
 FAULTS = {
     "refuse",
@@ -52,3 +57,18 @@ def test_what_never_ends_is_held_to_a_bound_of_memory():
         if row.fault == "endless" and row.memory_kib is None and row.phase != "idle"
     ]
     assert unbounded == ["sending/endless/headers", "in-the-head/endless/64-KiB-of-headers"]
+
+
+def table():
+    """How many rows there are of each fault at each phase, as a table of Markdown."""
+    found = rows()
+    lines = ["| | " + " | ".join(PHASES) + " |", "| --- |" + " --- |" * len(PHASES)]
+    for fault in sorted(FAULTS):
+        counts = Counter(row.phase for row in found if row.fault == fault)
+        lines.append(f"| {fault} | " + " | ".join(str(counts[phase] or "") for phase in PHASES) + " |")
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(not PAGE.exists(), reason="the pages are not beside the tests")
+def test_the_pages_table_is_that_of_the_data():
+    assert table() in PAGE.read_text("ascii"), f"the table is\n{table()}"
