@@ -75,6 +75,8 @@ class Session:
             max_field_size=HEAD_BYTES,
             max_headers=HEADERS,
         )
+        # It would send a GET again that the server may have read; there is no other switch.
+        self.client._retry_connection = False  # noqa: SLF001
 
     def end(self) -> None:
         """Ends all of them for their servers, from any thread."""
