@@ -73,7 +73,9 @@ class Hello(Act):
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         tls = self.context.wrap_bio(incoming, outgoing, server_side=True)
         while not outgoing.pending:
-            incoming.write(peer.recv())
+            if not (data := peer.recv()):
+                raise Over
+            incoming.write(data)
             with contextlib.suppress(ssl.SSLWantReadError):
                 tls.do_handshake()
         peer.sock.sendall(outgoing.read(self.size))

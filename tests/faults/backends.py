@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from svir.http import AiohttpBackend
 from tests.support.faces import FACES, Face
 
 SYNC, ASYNCIO, TRIO = FACES
@@ -18,6 +19,13 @@ Options = dict[str, Any]
 def builtin(options: Options, tls: ssl.SSLContext) -> Options:
     """The options of a client with it: what concerns connections is the client's own."""
     return {**options, "ssl_context": tls}
+
+
+def aiohttp(options: Options, tls: ssl.SSLContext) -> Options:
+    """The same: what concerns connections is the backend's."""
+    most = options.get("max_connections")
+    others = {name: value for name, value in options.items() if name != "max_connections"}
+    return {**others, "backend": AiohttpBackend(ssl_context=tls, max_connections=most)}
 
 
 @dataclass(frozen=True)
@@ -38,4 +46,4 @@ class Over:
         return f"{self.backend}-{self.face}"
 
 
-OVER = [Over("builtin", face, builtin) for face in FACES]
+OVER = [*(Over("builtin", face, builtin) for face in FACES), Over("aiohttp", ASYNCIO, aiohttp)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -135,7 +135,7 @@ class Row:
         if excuse.get("skip"):
             return None
         changes = {name: value for name, value in excuse.items() if name != "because"}
-        return Row(**{**vars(self), "excepted": {}, **changes})
+        return replace(self, excepted={}, **changes)
 
 
 def rows() -> list[Row]:
