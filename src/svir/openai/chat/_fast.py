@@ -197,8 +197,8 @@ class FastPath:
                     self.review()
             elif self._wait:
                 self._wait -= 1
-            elif not after - pos <= size - after <= WORTH * (after - pos):
-                # Much follows, or no whole event, and then nobody knows.
+            elif size - after < after - pos or size - after > WORTH * (after - pos):
+                # No whole event follows, so nobody knows how many will; or enough of them do.
                 self._learn(kind, chunk, data, pos, after)
             pos = after
 
