@@ -54,10 +54,11 @@ PRIVATE = {
     *("Act", "AnyClient", "AnyDecoder", "AsyncLayer", "Base", "INJECTED", "Key", "Layer", "Step"),
     *("AsyncTexts", "ReplyFields", "Texts", "ToolChoiceWord", "TypeForm", "Value", "WireApi"),
     *("AsyncHttp11Response", "AsyncScriptedResponse", "Http11Response", "ScriptedResponse"),
+    *("AiohttpResponse", "AsyncHttpx2Response", "Httpx2Response", "httpx2.AsyncClient", "httpx2.Client"),
     *("AttributeValue", "Capture", "MeterProvider", "TracerProvider", "Vintage"),
     *("F", "P", "R", "T"),
 }
-"""What stands in a signature and has no entry: private classes, and type variables."""
+"""What stands in a signature and has no entry: private classes, another library's, and type variables."""
 
 ALSO = {"RequestFields": "svir.Request"}
 """What is described elsewhere."""
@@ -127,7 +128,7 @@ def resolve(app: Sphinx, env: BuildEnvironment, node: pending_xref, text: nodes.
     module, _, last = target.rpartition(".")
     if node.get("refdomain") != "py":
         return None
-    if last in PRIVATE:
+    if PRIVATE & {target, last}:
         return text
     if isinstance(getattr(builtins, target, None), type):
         if not issubclass(getattr(builtins, target), BaseException):
