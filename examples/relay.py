@@ -5,7 +5,8 @@
     curl -N -d "Why do rivers meander?" http://127.0.0.1:8000/ask
 
 What fails before the answer begins is answered with a status of its own. A caller who leaves, before or after
-that, ends the work at the model's server. An answer that breaks off breaks off here, too.
+that, ends the work at the model's server. An answer that breaks off breaks off here, too. What went wrong is a
+line in the log.
 """
 
 from __future__ import annotations
@@ -36,18 +37,24 @@ class Relayed(StreamingResponse):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await super().__call__(scope, receive, send)
+            # To return without the end of the body is how ASGI says that it broke off.
+            with suppress(svir.Error):
+                await super().__call__(scope, receive, send)
         finally:
             await self.raw.aclose()
 
     async def watched(self, raw: svir.AsyncRawStream) -> AsyncGenerator[bytes]:
         decoder = Decoder(request_id=raw.request_id)
-        async for data in raw:
-            yield data
-            with suppress(svir.Error):  # finish() raises it again
-                for event in decoder.push(data):
-                    if isinstance(event, svir.Completed):
-                        print(f"relayed: {event.completion.finish}, {event.completion.usage}", flush=True)
+        try:
+            async for data in raw:
+                yield data
+                with suppress(svir.Error):  # finish() raises it again
+                    for event in decoder.push(data):
+                        if isinstance(event, svir.Completed):
+                            print(f"relayed: {event.completion.finish}, {event.completion.usage}", flush=True)
+        except svir.Error as error:
+            print(f"relayed as far as it came: {error}", flush=True)
+            raise
         try:
             decoder.finish()
         except svir.Error as error:

@@ -107,6 +107,8 @@ def test_an_answer_that_breaks_off_breaks_off_here_too():
         with pytest.raises(http.client.IncompleteRead) as caught:
             response.read()
         assert b"Because" in caught.value.partial
+        assert running.printed().startswith("relayed as far as it came: the answer was cut off")
+    assert not any("Traceback" in line for line in running.lines)
 
 
 def test_bytes_that_are_no_answer_are_relayed_and_called_so(tmp_path):
