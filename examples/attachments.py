@@ -7,6 +7,7 @@ Whatever their size, they take little memory. They must not change until the req
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def attached(path: str) -> svir.Image | svir.TextFile:
 
 
 def main(url: str, model: str, question: str, *paths: str) -> None:
-    with svir.Client.openai(url, model=model) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client:
         answer = client.complete(svir.user(question, *map(attached, paths)), max_tokens=500)
     print(answer.text)
 

@@ -7,6 +7,7 @@ Answers that broke off, and what was asked for them, are no part of the conversa
 
 from __future__ import annotations
 
+import os
 import sys
 
 import svir
@@ -22,7 +23,7 @@ def answer(client: svir.Client, request: svir.Request) -> svir.Completion:
 
 def main(url: str = "http://127.0.0.1:8080", model: str = "qwen3-27b") -> None:
     conversation = svir.Request(system="Be brief.")
-    with svir.Client.openai(url, model=model) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client:
         while True:
             try:
                 question = input("> ")

@@ -9,6 +9,7 @@ they were cut; deadlines, statuses and connections are then yours.
 from __future__ import annotations
 
 import http.client
+import os
 import sys
 from collections.abc import Iterator
 
@@ -19,6 +20,8 @@ from svir.openai.chat import Decoder, Encoder
 def answer(connection: http.client.HTTPConnection, request: svir.Request) -> Iterator[svir.Event]:
     body = Encoder().encode(request)  # blocks of bytes; its length is exact, also with files in it
     headers = {"content-type": "application/json", "content-length": str(len(body))}
+    if key := os.environ.get("SVIR_KEY"):
+        headers["authorization"] = f"Bearer {key}"
     connection.request("POST", "/v1/chat/completions", iter(body), headers)
     response = connection.getresponse()
     if response.status != http.client.OK:

@@ -2,11 +2,12 @@
 
     python examples/complete.py http://127.0.0.1:8080 qwen3-27b "Why do rivers meander?"
 
-For a server that wants a key, give the client ``api_key_env="NAME"``: the variable that holds it.
+As in every example, a key comes from the environment variable SVIR_KEY, when there is one.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 
 import svir
@@ -17,7 +18,7 @@ def main(
     model: str = "qwen3-27b",
     question: str = "Why do rivers meander?",
 ) -> None:
-    with svir.Client.openai(url, model=model, timeout=600) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY"), timeout=600) as client:
         try:
             answer = client.complete(question, system="Be brief.", max_tokens=500)
         except svir.ContextOverflowError:

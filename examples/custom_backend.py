@@ -9,6 +9,7 @@ Writes ``wire/1.json``, what was asked, and ``wire/1.sse``, the bytes of the ans
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -74,7 +75,7 @@ class Keeping:
 def main(url: str = "http://127.0.0.1:8080", model: str = "qwen3-27b", folder: str = "wire") -> None:
     Path(folder).mkdir(exist_ok=True)
     backend = Keeping(Path(folder), Http11Backend())
-    with svir.Client.openai(url, model=model, backend=backend) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY"), backend=backend) as client:
         print(client.complete("Why do rivers meander?", max_tokens=200).text)
 
 

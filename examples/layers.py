@@ -8,6 +8,7 @@ together, and the one minute is for each of them.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import svir
@@ -38,7 +39,10 @@ def main(url: str = "http://127.0.0.1:8080", model: str = "qwen3-27b", patience:
     spending = Spending()
     each = Timeout.first_token(float(patience))
     with svir.Client.openai(
-        url, model=model, layers=[spending, Timeout.total(300), Retry.transient(2), each]
+        url,
+        model=model,
+        api_key=os.environ.get("SVIR_KEY"),
+        layers=[spending, Timeout.total(300), Retry.transient(2), each],
     ) as client:
         for question in QUESTIONS:
             try:

@@ -7,6 +7,7 @@ A failed call is an outcome like any other: it ends neither the rest nor the pro
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 
@@ -25,7 +26,9 @@ def main(url: str = "http://127.0.0.1:8080", model: str = "qwen3-27b", concurren
                 yield question
 
     with (
-        svir.Client.openai(url, model=model, layers=[Retry.transient(3)]) as client,
+        svir.Client.openai(
+            url, model=model, api_key=os.environ.get("SVIR_KEY"), layers=[Retry.transient(3)]
+        ) as client,
         client.complete_all(questions(), concurrency=int(concurrency), max_tokens=200) as outcomes,
     ):
         for number, outcome in outcomes:

@@ -7,13 +7,14 @@ A server that lists none answers all the same: then this prints nothing.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import svir
 
 
 def main(url: str = "http://127.0.0.1:8080") -> None:
-    with svir.Client.openai(url) as client:
+    with svir.Client.openai(url, api_key=os.environ.get("SVIR_KEY")) as client:
         for model in client.models():
             print(model.id if model.name is None else f"{model.id} ({model.name})")
 

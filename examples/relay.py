@@ -5,13 +5,14 @@
     curl -N -d "Why do rivers meander?" http://127.0.0.1:8000/ask
 
 What fails before the answer begins is answered with a status of its own. A caller who leaves, before or after
-that, ends the work at the model's server. An answer that breaks off breaks off here, too. What went wrong is a
-line in the log.
+that, ends the work at the model's server. An answer that breaks off breaks off here, too. What
+went wrong is a line in the log.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
@@ -51,7 +52,8 @@ class Relayed(StreamingResponse):
                 with suppress(svir.Error):  # finish() raises it again
                     for event in decoder.push(data):
                         if isinstance(event, svir.Completed):
-                            print(f"relayed: {event.completion.finish}, {event.completion.usage}", flush=True)
+                            done = event.completion
+                            print(f"relayed: {done.finish}, {done.usage}", flush=True)
         except svir.Error as error:
             print(f"relayed as far as it came: {error}", flush=True)
             raise
@@ -74,6 +76,7 @@ def relay(client: svir.AsyncClient) -> Starlette:
         try:
             await raw.open()  # until the status is known; what fails later can only break the answer off
         except svir.Error as error:
+            print(f"not relayed: {error}", flush=True)  # what the caller is not told
             return JSONResponse({"error": error.kind}, STATUS.get(error.kind, 502))
         finally:
             leaving.cancel()
@@ -88,7 +91,8 @@ def relay(client: svir.AsyncClient) -> Starlette:
 
 
 def main(url: str = "http://127.0.0.1:8080", model: str = "qwen3-27b", port: str = "8000") -> None:
-    uvicorn.run(relay(svir.AsyncClient.openai(url, model=model)), host="127.0.0.1", port=int(port))
+    client = svir.AsyncClient.openai(url, model=model, api_key=os.environ.get("SVIR_KEY"))
+    uvicorn.run(relay(client), host="127.0.0.1", port=int(port))
 
 
 if __name__ == "__main__":

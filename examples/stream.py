@@ -7,6 +7,7 @@ Ctrl-C leaves the block, which closes the connection and so ends the work at the
 
 from __future__ import annotations
 
+import os
 import sys
 
 import svir
@@ -18,7 +19,10 @@ def main(
     model: str = "qwen3-27b",
     question: str = "Why do rivers meander?",
 ) -> None:
-    with svir.Client.openai(url, model=model) as client, client.stream(question) as stream:
+    with (
+        svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client,
+        client.stream(question) as stream,
+    ):
         for event in stream:
             match event:
                 case TextDelta(text):

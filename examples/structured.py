@@ -7,6 +7,7 @@ Whether a server keeps to the schema is the server's business; svir looks at wha
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from typing import Annotated
@@ -28,7 +29,7 @@ def main(
     model: str = "qwen3-27b",
     where: str = "southern Norway",
 ) -> None:
-    with svir.Client.openai(url, model=model) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client:
         try:
             rivers = client.parse(list[River], f"The three longest rivers of {where}.", max_tokens=1000)
         except svir.AnswerError as error:  # there is an answer, but it cannot be read as one

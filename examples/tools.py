@@ -9,6 +9,7 @@ A call that does not fit, and a function that raises, become results the model c
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from typing import Annotated, Literal
 
@@ -51,7 +52,7 @@ async def ask_async(client: svir.AsyncClient, question: str) -> str:
 
 
 async def main_async(url: str, model: str, question: str) -> None:
-    async with svir.AsyncClient.openai(url, model=model) as client:
+    async with svir.AsyncClient.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client:
         print(await ask_async(client, question))
 
 
@@ -64,7 +65,7 @@ def main(
     if face == "async":
         asyncio.run(main_async(url, model, question))
         return
-    with svir.Client.openai(url, model=model) as client:
+    with svir.Client.openai(url, model=model, api_key=os.environ.get("SVIR_KEY")) as client:
         print(ask(client, question))
 
 

@@ -11,7 +11,7 @@ import pytest
 from svir import FinishReason, ModelInfo, ToolCall, Usage
 from svir.testing import MockServer
 from tests.support.chat import chunk
-from tests.support.examples import FOLDER, run
+from tests.support.examples import FOLDER, KEY, run
 from tests.support.loopback import PATIENCE, Call, Loopback, Request, Send, chunked
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the examples are not beside the tests")
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the examples are no
 def server():
     with MockServer() as server:
         yield server
+    assert {request.headers.get("authorization") for request in server.requests} <= {f"Bearer {KEY}"}
 
 
 def question(request) -> object:
@@ -256,5 +257,6 @@ def test_a_backend_keeps_what_went_over_the_wire(server, tmp_path):
     ran = run("custom_backend", server.url, "m", folder=tmp_path)
     assert (ran.out, ran.err, ran.code) == ("Because water is lazy.\n", "", 0)
     assert (tmp_path / "wire" / "1.json").read_bytes() == server.requests[0].content
-    server.reply(file=tmp_path / "wire" / "1.sse")
-    assert server.client().complete("Why?").text == "Because water is lazy."
+    with MockServer() as again:
+        again.reply(file=tmp_path / "wire" / "1.sse")
+        assert again.client().complete("Why?").text == "Because water is lazy."

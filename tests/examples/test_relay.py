@@ -14,7 +14,7 @@ import pytest
 
 from svir.testing import MockServer
 from tests.support.chat import chunk
-from tests.support.examples import FOLDER, PATIENCE, command, environment
+from tests.support.examples import FOLDER, KEY, PATIENCE, command, environment
 from tests.support.loopback import Call, Gone, Loopback, Request, Send, chunked
 
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the examples are not beside the tests")
@@ -53,7 +53,7 @@ class Relay:
 
     def printed(self):
         """The next line that is the program's own; uvicorn logs requests beside it."""
-        return next(line for line in self.process.stdout if line.startswith("relayed"))
+        return next(line for line in self.process.stdout if line.startswith(("relayed", "not relayed")))
 
 
 @contextmanager
@@ -87,6 +87,7 @@ def test_the_bytes_are_relayed_unchanged_and_read_on_the_way(tmp_path):
         assert response.read() == recording.read_bytes()
         assert running.printed() == "relayed: stop, None\n"
     assert server.requests[0].body["messages"] == [{"role": "user", "content": "Why do rivers meander?"}]
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
     assert not any("Traceback" in line for line in running.lines)
 
 
@@ -96,6 +97,7 @@ def test_a_failure_before_the_answer_has_a_status_of_its_own():
             server.reply(status=status)
             response = running.ask().getresponse()
             assert (response.status, json.load(response)) == (told, {"error": kind})
+            assert f"HTTP {status}" in running.printed()
     assert not any("Traceback" in line for line in running.lines)
 
 

@@ -23,9 +23,13 @@ class Ran:
     code: int
 
 
+KEY = "svir-key-of-examples"
+
+
 def environment() -> dict[str, str]:
-    """Ours, with the svir that is being tested."""
-    return {**os.environ, "PYTHONPATH": str(Path(svir.__file__).parents[1]), "PYTHONUTF8": "1"}
+    """Ours, with the svir that is being tested, and a key for the server."""
+    source = str(Path(svir.__file__).parents[1])
+    return {**os.environ, "PYTHONPATH": source, "PYTHONUTF8": "1", "SVIR_KEY": KEY}
 
 
 def command(name: str, *arguments: object) -> list[str]:
