@@ -56,7 +56,8 @@ def step_of(request: Received) -> str:
         return "result"
     if "tools" in body:
         choice = body.get("tool_choice", "auto")
-        return choice if isinstance(choice, str) else "named"
+        by_itself = "auto" if "weather" in last["content"] else "unforced"
+        return "named" if isinstance(choice, dict) else by_itself if choice == "auto" else choice
     if isinstance(last["content"], list):
         return "image"
     if body["messages"][0]["role"] == "system":
@@ -126,8 +127,9 @@ GOOD: dict[str, Answer] = {
     "lean": text("The ", "sea ", "is ", "wide."),
     "result": text("In Rome: 17 degrees, wind."),
     "auto": calls(*GOOD_CALLS),
-    "required": calls(*GOOD_CALLS),
-    "named": calls(*GOOD_CALLS, finish="stop"),
+    "unforced": text("Hello!"),
+    "required": calls(*GOOD_CALLS[:3]),
+    "named": calls(*GOOD_CALLS[:3], finish="stop"),
     "system": text("PINEAPPLE"),
     "json": text('{"name": ', '"Glomma"}'),
     "schema": text(FORM),

@@ -17,7 +17,7 @@ from svir.cli.probe._speed import speed_of
 from svir.cli.probe._steps import STEPS
 from svir.exchange import settings_from
 from svir.http import Http11Backend
-from tests.cli.probe.servers import ONE
+from tests.cli.probe.servers import ONE, text
 from tests.support.loopback import Cut, Loopback, Request, Send
 
 FOLDER = Path(__file__).resolve().parents[4] / "shared" / "recordings"
@@ -56,6 +56,8 @@ def judged(step: str, answer: Answer, *, model: str = "m") -> dict[str, Row]:
     """Every row, when a step was answered so and the simplest request as it should be."""
     evidence = Evidence(model)
     evidence.add("bare", heard(ONE))
+    if step in {"required", "named"}:
+        evidence.add("unforced", heard(text("Hello!")))
     evidence.add(step, answer)
     evidence.heard[step].confirmed = True  # the server went on to answer
     return {question.id: row(question, evidence) for question in QUESTIONS}

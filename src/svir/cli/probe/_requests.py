@@ -66,6 +66,8 @@ TOOL = Tool(
 )
 QUESTION = "What is the weather in Paris, and what is it in Bergen? Call the tool once for each city."
 TWO_CITIES = Request(messages=QUESTION, tools=[TOOL])
+# Nothing that the tool is for, and no example of a call: a model that calls here was made to.
+NEEDLESS = SAY_YES.replace(tools=[TOOL])
 
 
 def _round(call_id: str, city: str, found: str) -> list[str | Message | ToolResult]:
@@ -159,17 +161,17 @@ stop = asks(TALK.replace(stop=[STOP]), SHORT_TOKENS)
 result = asks(TOLD, SHORT_TOKENS)
 
 
-def calls(choice: ToolChoice | Literal["auto", "required"]) -> Build:
-    """A question for two cities' weather, with this choice of tools."""
-
-    def build(evidence: Evidence) -> Asked:
-        request = WITH_ROUNDS if evidence.streamed("result") else TWO_CITIES
-        return chat(evidence, request.replace(tool_choice=choice), CALL_TOKENS)
-
-    return build
+def auto(evidence: Evidence) -> Asked:
+    """A question for two cities' weather, and a tool that knows it."""
+    return chat(evidence, WITH_ROUNDS if evidence.streamed("result") else TWO_CITIES, CALL_TOKENS)
 
 
-auto, required, named = calls("auto"), calls("required"), calls(ToolChoice.tool(WEATHER))
+def needless(choice: ToolChoice | Literal["auto", "required"]) -> Always:
+    """What the tool is not for, with this choice of tools."""
+    return asks(NEEDLESS.replace(tool_choice=choice), CALL_TOKENS)
+
+
+unforced, required, named = needless("auto"), needless("required"), needless(ToolChoice.tool(WEATHER))
 system = asks(
     Request(system=f"Whatever you are asked, answer with the word {WORD} alone.", messages="Hello!"),
     SHORT_TOKENS,

@@ -1,4 +1,8 @@
-"""Tool calls: whether they come, how they end, and what their pieces look like."""
+"""Tool calls: whether they come, how they end, and what their pieces look like.
+
+A call that was required shows that the server saw to it only where the model, left alone, makes none. So it
+is required with a message that the tool is not for, and the same message is sent without requiring one, too.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ __all__ = ["QUESTIONS"]
 
 ASKED = ("auto", "required", "named")
 NEEDS = ("result", *ASKED)
-"""With the earlier calls that their conversations may have."""
+"""With the earlier calls that the first conversation may have."""
 ENDS = {"auto": {"tool_calls"}, "required": {"tool_calls"}, "named": {"tool_calls", "stop"}}
 """How an answer of calls ends, by the choice; OpenAI ends that of a named function with stop (D45)."""
 
@@ -38,6 +42,24 @@ ENDS = {"auto": {"tool_calls"}, "required": {"tool_calls"}, "named": {"tool_call
 def calling(name: str) -> Judge:
     """Whether a tool is called when it is offered with this choice."""
     return of_stream(lambda evidence: evidence.get(name), lambda heard: _called(name, heard))
+
+
+def forcing(name: str) -> Judge:
+    """Whether a tool is called because this choice says so."""
+
+    def decide(evidence: Evidence) -> Finding:
+        found, alone = calling(name)(evidence), evidence.get("unforced")
+        if found.verdict is not Verdict.OK:
+            return found
+        if alone is None or not alone.complete or alone.reading.finish == "length":
+            why = "Called; what the model does by itself is not known."
+        elif alone.reading.calls or WEATHER in alone.reading.text:
+            why = "Called; but so it is when no call is required."
+        else:
+            return found._replace(finding=f"Called, and only when it must be: {found.finding}")
+        return found._replace(verdict=Verdict.UNCLEAR, finding=why)
+
+    return decide
 
 
 def _called(name: str, heard: Heard) -> Finding:
@@ -69,7 +91,7 @@ def _not_called(name: str, heard: Heard) -> Finding:
         return Finding(Verdict.UNCLEAR, f"Accepted; the model {what}, and called nothing.", heard, shown)
     if as_text:
         return Finding(Verdict.BROKEN, "Accepted, and what should be a call comes as text.", heard, shown)
-    return Finding(Verdict.DIFFERENT, "Accepted, and not kept: no call came.", heard, shown)
+    return Finding(Verdict.UNSUPPORTED, "Accepted, and not kept: text came, and no call.", heard, shown)
 
 
 class Seen(NamedTuple):
@@ -83,11 +105,11 @@ class Seen(NamedTuple):
         return bytes_of(self.heard, self.call.pieces[piece][0].raw)
 
 
-def of_calls(judge: Callable[[list[Seen]], Finding]) -> Judge:
+def of_calls(judge: Callable[[list[Seen]], Finding], names: tuple[str, ...] = ASKED) -> Judge:
     """A judge of all calls there were, who is not asked when there were none."""
 
     def decide(evidence: Evidence) -> Finding:
-        asked = [heard for name in ASKED if (heard := evidence.get(name)) is not None]
+        asked = [heard for name in names if (heard := evidence.get(name)) is not None]
         seen = [Seen(heard, call) for heard in asked if heard.streamed for call in heard.reading.calls]
         if seen:
             return judge(seen)
@@ -188,13 +210,18 @@ QUESTIONS = (
     Question(
         "tools.required",
         "Does it call one when a call is required?",
-        ("result", "required"),
-        calling("required"),
+        ("unforced", "required"),
+        forcing("required"),
     ),
-    Question("tools.named", "Does it call the one that is named?", ("result", "named"), calling("named")),
+    Question("tools.named", "Does it call the one that is named?", ("unforced", "named"), forcing("named")),
     Question("tools.index", "Which index do pieces of a call have?", NEEDS, of_calls(index)),
     Question("tools.id", "Where is a call's id?", NEEDS, of_calls(id_)),
     Question("tools.name", "Where is a call's name?", NEEDS, of_calls(name)),
     Question("tools.arguments", "How do a call's arguments come?", NEEDS, of_calls(arguments)),
-    Question("tools.several", "Can one answer have several calls?", NEEDS, of_calls(several)),
+    Question(
+        "tools.several",
+        "Can one answer have several calls?",
+        ("result", "auto"),
+        of_calls(several, ("auto",)),
+    ),
 )
