@@ -138,6 +138,6 @@ def test_a_bar_moves_on_standard_error_only_where_that_is_a_terminal(environment
                 except OSError:  # how a terminal says that nobody writes to it any more
                     break
             printed = child.communicate(timeout=20)[0]
-    assert b"at most 4 requests" in shown
+    assert b"at most 8 requests" in shown
     assert b"/4" in shown
     assert msgspec.json.decode(printed, type=Report).requests == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ from svir.cli.probe._questions import GROUPS, QUESTIONS
 from svir.cli.probe._report import Verdict
 from svir.cli.probe._steps import BASICS, STEPS
 from tests.cli.probe.servers import (
+    GOOD,
     NOT_HERE,
     ONE,
     Behave,
@@ -116,7 +118,7 @@ def test_a_server_that_goes_silent_costs_no_more_time_than_was_allowed():
         assert time.monotonic() - begun < 2.5
     rows = {row.id: row for row in report.rows}
     assert rows["stream.path"].verdict is Verdict.UNCLEAR
-    assert "No answer: no answer within" in rows["stream.path"].finding
+    assert re.match(r"Did not answer within .* s \(busy\?\)\.", rows["stream.path"].finding)
     assert rows["tools.auto"].verdict is Verdict.SKIPPED
     assert "the time was used up" in rows["tools.auto"].finding
 
@@ -129,6 +131,30 @@ def test_a_server_that_hangs_on_one_thing_is_asked_the_next(monkeypatch):
         "roles.system": Verdict.OK,
         "roles.tool": Verdict.OK,
     }
+
+
+def test_a_busy_server_is_asked_again_later():
+    def once(step):
+        return lambda _: HANGS if step in busy and not busy.remove(step) else GOOD.get(step, ONE)
+
+    busy = ["bare", "image", "system"]
+    named = {step: once(step) for step in tuple(busy)}
+    with serving(**named) as server:
+        report = probed(server, "images", "roles", each=0.3)
+    assert [row.verdict for row in report.rows] == [Verdict.OK] * 3
+    asked = [step_of(request) for request in server.requests]
+    assert asked == ["models", "bare", "bare", "completion", "result", *("system", "image") * 2]
+
+
+def test_a_server_that_stays_busy_is_said_to_be_busy_and_is_asked_the_rest():
+    with serving(image=HANGS, system=HANGS) as server:
+        report = probed(server, "images", "roles", each=0.2)
+    rows = {row.id: row for row in report.rows}
+    for name in ("images.input", "roles.system"):
+        assert rows[name].finding == "Did not answer within 0.2 s (busy?)."
+        assert rows[name].verdict is Verdict.UNCLEAR
+        assert "nothing else to do" in rows[name].advice
+    assert rows["roles.tool"].verdict is Verdict.OK
 
 
 def test_an_endless_answer_is_one_row_and_the_probe_goes_on():
@@ -153,6 +179,23 @@ def test_a_server_that_goes_away_is_noticed_and_what_it_failed_at_is_not_held_ag
     assert rows["fields.stop"].verdict is Verdict.SKIPPED
     assert rows["fields.stop"].finding == "Not asked: the server had stopped answering."
     assert rows["fields.max_tokens"].verdict is Verdict.OK
+
+
+def test_a_server_that_fails_at_all_from_then_on_is_said_to():
+    failing = []
+    no = refused("500 Oh", "gone")
+
+    def image(_):
+        failing.append(True)
+        return no
+
+    with serving(image=image, bare=lambda _: no if failing else ONE) as server:
+        report = probed(server, "images", "fields")
+    rows = {row.id: row for row in report.rows}
+    assert "none to the simplest request either" in rows["images.input"].finding
+    assert rows["fields.stop"].finding == (
+        "Not asked: the simplest request was answered with HTTP 500 by then."
+    )
 
 
 def test_a_failure_is_held_against_a_server_that_answers_all_else():

@@ -241,7 +241,7 @@ class Pending:
 
     def _late(self) -> RequestTimeoutError:
         """What is said of an answer that takes too long, whichever wait noticed."""
-        what = "no answer" if self._head is None else "no end of the answer"
+        what = "did not answer" if self._head is None else "did not end its answer"
         return RequestTimeoutError(f"{what} within {self._seconds:.3g} s")
 
     # In the thread

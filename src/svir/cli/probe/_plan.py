@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CHECK_SECONDS", "Plan", "make_plan"]
 
-CHECKS = 8
-"""How many times it is looked, after a failure, whether the server still answers: one token each."""
+EXTRAS = 8
+"""Most requests that are sent because of a failure: what came too late is asked again, and after any other
+failure it is looked whether the server still answers, for one token."""
 CHECK_SECONDS = 30.0
 
 
@@ -38,24 +39,30 @@ class Plan(NamedTuple):
     @property
     def requests(self) -> int:
         """Most requests that are sent."""
-        return self.checks + sum(step.requests for step in self.steps)
+        return self.extras + sum(step.requests for step in self.steps)
 
     @property
     def tokens(self) -> int:
         """Most tokens that are asked for, all answers together."""
-        return self.checks + sum(step.tokens for step in self.steps)
+        again = sorted((max(1, step.tokens) for step in self.single), reverse=True)
+        return sum(again[: self.extras]) + sum(step.tokens for step in self.steps)
 
     @property
-    def checks(self) -> int:
-        """How many failures may be looked into: those of what is asked beyond the basics."""
-        return min(CHECKS, sum(step.name not in {"models", *BASICS} for step in self.steps))
+    def single(self) -> list[Step]:
+        """The steps of one request, which can be asked again."""
+        return [step for step in self.steps if step.requests == 1]
+
+    @property
+    def extras(self) -> int:
+        """Most requests that are sent because of a failure."""
+        return min(EXTRAS, len(self.single))
 
     def __str__(self) -> str:
         """The cost in one line.
 
         Example:
             >>> print(make_plan(["models"], seconds=60.0))
-            at most 4 requests, 3 tokens, 60 seconds
+            at most 8 requests, 7 tokens, 60 seconds
         """
         requests, tokens = plural(self.requests, "request"), plural(self.tokens, "token")
         return f"at most {requests}, {tokens}, {plural(round(self.seconds), 'second')}"
@@ -79,5 +86,6 @@ def make_plan(only: Collection[str] = (), *, leave_out: Collection[str] = (), se
     needed = {"models", *BASICS, *(name for question in questions for name in question.needs)}
     steps = tuple(step for step in STEPS if step.name in needed and step.name not in leave_out)
     plan = Plan(questions, steps, seconds)
-    longest = sum(step.requests * step.seconds for step in steps) + plan.checks * CHECK_SECONDS
+    again = sorted((max(CHECK_SECONDS, step.seconds) for step in plan.single), reverse=True)
+    longest = sum(step.requests * step.seconds for step in steps) + sum(again[: plan.extras])
     return plan._replace(seconds=min(seconds, longest))

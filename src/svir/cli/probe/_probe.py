@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +29,10 @@ __all__ = ["Named", "probe"]
 
 LEAST_SECONDS = 0.2
 """With less time than this left, nothing more is asked."""
+
+
+FIRST = frozenset({"models", *BASICS})
+"""What is asked again at once when no answer came in time."""
 
 
 class Named(NamedTuple):
@@ -73,22 +78,30 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
 
 
 def _ask_all(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], object]) -> Evidence:
-    evidence, checks = Evidence(named.model), plan.checks
-    for number, step in enumerate(plan.steps):
+    evidence, extras = Evidence(named.model), plan.extras
+    waiting, again = deque(plan.steps), set[str]()
+    while waiting:
+        step = waiting.popleft()
         progress(step.name)
         evidence.ended = evidence.ended or _end(asker, evidence, step)
         if evidence.ended:
-            evidence.unreached = tuple(step.name for step in plan.steps[number:])
+            # What was asked before, and in vain, was reached.
+            evidence.unreached = tuple(one.name for one in (step, *waiting) if one.name not in again)
             break
         step.take(step, asker, evidence)
         heard = evidence.get(step.name)
-        if step.name == "models" and heard is not None:
+        if heard is not None and heard.answer.late and step.name not in again and extras:
+            # A busy server is no broken one. Of the first few, all others depend on each; the rest can wait.
+            extras -= 1
+            again.add(step.name)
+            (waiting.appendleft if step.name in FIRST else waiting.append)(step)
+        elif step.name == "models" and heard is not None:
             _require_connection(heard.answer)
             evidence.model = named.model or _only_model(heard)
         elif step.name == BASICS[-1]:
             _require_admission(evidence)
-        elif heard is not None and heard.failed and evidence.baseline is not None and checks:
-            checks -= 1
+        elif heard is not None and heard.failed and not heard.answer.late and evidence.baseline and extras:
+            extras -= 1
             evidence.ended = _check(asker, evidence, heard)
     return evidence
 
@@ -112,8 +125,15 @@ def _end(asker: Asker, evidence: Evidence, step: Step) -> str:
 
 def _check(asker: Asker, evidence: Evidence, heard: Heard) -> str:
     """Whether the server still answers, after it failed; why nothing more is asked when it does not."""
-    heard.confirmed = Heard(asker.ask(short(evidence), CHECK_SECONDS)).streamed
-    return "" if heard.confirmed else "the server had stopped answering"
+    check = Heard(asker.ask(short(evidence), CHECK_SECONDS))
+    if check.answer.late:
+        return ""  # busy, it may be: nothing is known
+    heard.confirmed = check.streamed
+    if check.streamed:
+        return ""
+    if check.answer.status is None:
+        return "the server had stopped answering"
+    return f"the simplest request was answered with HTTP {check.answer.status} by then"
 
 
 def _require_connection(answer: Answer) -> None:

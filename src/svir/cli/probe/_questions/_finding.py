@@ -213,8 +213,11 @@ def obstacle(evidence: Evidence, heard: Heard) -> Finding | None:
 def _no_answer(heard: Heard) -> Finding:
     error = heard.answer.error
     detail = error.detail if error is not None else "it was left"
-    # What was never sent, or takes too long, says nothing of what was asked.
-    clear = heard.confirmed and not heard.answer.late and not (error is not None and error.unsent)
+    # What takes too long, or was never sent, says nothing of what was asked.
+    if heard.answer.late:
+        found = f"{detail[:1].upper()}{detail[1:]} (busy?)."
+        return Finding(Verdict.UNCLEAR, found, heard, advice="Probe it when it has nothing else to do.")
+    clear = heard.confirmed and not (error is not None and error.unsent)
     clear = clear or isinstance(error, ProtocolError)  # that is a server's own doing, whenever it comes
     return Finding(Verdict.BROKEN if clear else Verdict.UNCLEAR, f"No answer: {detail}{_too(heard)}.", heard)
 
