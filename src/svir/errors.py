@@ -23,6 +23,7 @@ the same in every implementation of svir (D12).
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, ClassVar, Literal, TypedDict, Unpack
 
 import msgspec
@@ -71,6 +72,8 @@ ErrorKind = Literal[
 
 SERVER_MESSAGE_BYTES = 4096
 """D19: a server's own message is kept up to this many bytes of UTF-8."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 RETRY_AFTER_SECONDS = 30.0
 """Longest ``retry_after``; what the server really asked for is in ``retry_after_sent``."""
@@ -216,10 +219,8 @@ class Error(Exception):
 
 def _cut(message: str) -> str:
     """At most 4 KiB of UTF-8, cut between characters; lone surrogates become U+FFFD."""
-    data = message.encode("utf-8", "surrogatepass")
-    return data[:SERVER_MESSAGE_BYTES].decode(
-        "utf-8", "ignore" if len(data) > SERVER_MESSAGE_BYTES else "replace"
-    )
+    data = _LONE_SURROGATE.sub("\ufffd", message).encode()
+    return data[:SERVER_MESSAGE_BYTES].decode("utf-8", "ignore")
 
 
 class TransportError(Error):

@@ -193,3 +193,11 @@ def test_carriage_returns_end_no_lines():
 def test_the_cursor_is_there_in_the_end():
     terminal = shown("So.")
     assert terminal.written.rindex("\x1b[?25h") > terminal.written.rindex("\x1b[?25l")
+
+
+def test_the_terminal_is_as_large_as_it_is_whatever_is_inherited(monkeypatch):
+    monkeypatch.setenv("LINES", "60")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("os.get_terminal_size", lambda *_: (40, 12))
+    assert MarkdownScreen()._console.size == (40, 12)

@@ -39,10 +39,17 @@ class Seat:
         self.terminal.screen.reset_mode(20)  # a real one is behind a kernel, which adds the carriage returns
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        kept = {name: value for name, value in environment.items() if name not in {"COLUMNS", "NO_COLOR"}}
+        kept = {name: value for name, value in environment.items() if name != "NO_COLOR"}
         self.child = subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "svir", "chat", *args],
-            env={**kept, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"},
+            # The sizes are inherited from a larger terminal, as readline leaves them to its children.
+            env={
+                **kept,
+                "TERM": "xterm-256color",
+                "PROMPT_TOOLKIT_NO_CPR": "1",
+                "LINES": "60",
+                "COLUMNS": "200",
+            },
             start_new_session=True,
             # So that Ctrl-C is a signal. No other way is there to have a terminal of one's own.
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,16 @@ REASONING_LINES = 8
 REFRESHES_A_SECOND = 12
 
 
+def _console() -> Console:
+    """Standard output, as large as the terminal is.
+
+    ``LINES`` and ``COLUMNS`` are not asked: what is inherited in them (of a parent that reads with readline,
+    for one) may be the size of another terminal, and lines that were drawn could no more be found again.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in {"LINES", "COLUMNS"}}
+    return Console(highlight=False, markup=False, emoji=False, _environ=environment)
+
+
 class MarkdownScreen:
     """Shows one answer; it has the methods of `Output` that show one.
 
@@ -44,7 +55,7 @@ class MarkdownScreen:
         self, console: Console | None = None, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
         # One of its own for each answer: Ctrl-C may come while one draws, and leave it half-way.
-        self._console = console or Console(highlight=False, markup=False, emoji=False)
+        self._console = console or _console()
         self._clock = clock
         self._blocks = Blocks()
         self._printed = False
