@@ -165,10 +165,13 @@ def decode_floor(reads):
 def openai_subject():
     """The `openai` package decoding the bytes of a transport that makes no connection; None without it."""
     try:
-        import httpx
         import openai
     except ImportError:
         return None
+    try:
+        import httpx2 as httpx  # what it stands on since its version 3
+    except ImportError:
+        import httpx
 
     class Body(httpx.SyncByteStream):
         def __init__(self, reads):
@@ -215,7 +218,11 @@ def interleaved(subjects, reads, events, rounds, repeat=1):
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
+ROWS: dict[str, dict[str, float]] = {}
+
+
 def show(row, figures):
+    ROWS[row] = figures
     ours = figures["svir"]
     line = f"{row:44} {ours:8.3f}"
     line += f" {figures['floor']:8.3f} {ours / figures['floor']:7.2f}x" if "floor" in figures else " " * 18
@@ -297,6 +304,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--events", type=int, default=2000)
     parser.add_argument("--only", default="text,reasoning,tool call,growth,recordings")
+    parser.add_argument("--json", type=Path, help="a file that is given the figures as well")
     given = parser.parse_args()
     subjects = {"svir": decode_svir, "floor": decode_floor}
     if (peer := openai_subject()) is not None:
@@ -313,6 +321,8 @@ def main():
         growth("tool call", given.rounds)
     if "recordings" in only:
         recordings(subjects, given.rounds)
+    if given.json:
+        given.json.write_text(json.dumps(ROWS, indent=1) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

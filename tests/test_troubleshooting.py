@@ -59,10 +59,10 @@ def streamed(*events, **options):
     served(Send(chunked(*events, end=options.pop("end", True))), Cut(), **options)
 
 
-def replied(status, body="", **headers):
+def replied(status, body="", *, key=None, **headers):
     with MockServer() as server:
         server.reply(status=status, body=body, headers=headers)
-        ask(server.url)
+        ask(server.url, api_key=key)
 
 
 def refused():
@@ -118,6 +118,11 @@ def over_tls(host="localhost", *, trusted=True, **made):
             ask(f"https://localhost:{listener.getsockname()[1]}", ssl_context=ours)
         finally:
             thread.join(10)
+
+
+def silent_where_tls_is_asked_for():
+    with Loopback([Stall()]) as server:
+        ask(f"https://127.0.0.1:{server.port}", connect_timeout=0.2)
 
 
 def plain_where_tls_is_asked_for():
@@ -237,6 +242,7 @@ PROVOKED = [
     elsewhere,
     crowded,
     lambda: ask("http://192.0.2.1"),
+    silent_where_tls_is_asked_for,
     lambda: ask("http://127.1"),
     lambda: ask("127.0.0.1:8080"),
     lambda: ask("http://127.0.0.1/v1/chat/completions"),
@@ -250,6 +256,7 @@ PROVOKED = [
     lambda: served(Cut()),
     lambda: served(Send(b"\x15\x03\x03"), Cut()),
     lambda: replied(401),
+    lambda: replied(401, key="sk-1"),
     lambda: replied(403),
     lambda: ask(api_key_env="EXAMPLE_KEY"),
     lambda: ask(api_key="Bearer sk-1"),

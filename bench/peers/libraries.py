@@ -44,7 +44,9 @@ class Library:
     @property
     def requirement(self) -> str:
         """What pip is asked for."""
-        return f"{self.distribution}{self.extra}=={self.version}" if self.version else str(ROOT)
+        if self.version:
+            return f"{self.distribution}{self.extra}=={self.version}"
+        return f"{ROOT}{self.extra}"
 
 
 _OPENAI = "from openai import OpenAI; OpenAI(base_url='http://127.0.0.1:1/v1', api_key='k')"
@@ -128,13 +130,19 @@ class Environment:
     """Each package's version and the bytes of its files, compiled ones left out."""
 
 
-def install(name: str, cache: Path, *, again: bool) -> Environment:
+def install(name: str, cache: Path, *, again: bool, library: Library | None = None) -> Environment:
     """Installs a library, unless the same was installed before; svir also when it is to be asked again.
+
+    Args:
+        name: Its name in ``LIBRARIES``, and of its environment.
+        cache: Where environments are.
+        again: Whether it is to be asked again.
+        library: One that is not in ``LIBRARIES``.
 
     Raises:
         subprocess.CalledProcessError: It cannot be installed.
     """
-    library = LIBRARIES[name]
+    library = library or LIBRARIES[name]
     folder = cache / name
     python = folder / "bin" / "python"
     stamp = folder / ".installed"

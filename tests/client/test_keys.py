@@ -69,7 +69,7 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch, value):
 @pytest.mark.parametrize("name", [SECRET, "", "a b", "a=b", "nul\x00", "\ud800"])
 def test_what_is_no_variables_name_is_not_repeated(name):
     text = refusal(api_key_env=name)
-    assert text.endswith("the environment variable (api_key_env) is not set")
+    assert text.endswith("api_key_env wants the name of an environment variable, and this is none")
 
 
 def test_a_variable_with_no_key_in_it_is_refused(monkeypatch):
@@ -88,8 +88,8 @@ def test_a_key_file_holds_4096_bytes_at_most(tmp_path):
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "one word"),
-        (b" \n", "one word"),
+        (b"", "is empty"),
+        (b" \n", "is empty"),
         (SECRET.encode() + b"\nsecond line", "one word"),
         (b"\xef\xbb\xbf" + SECRET.encode(), "not ASCII"),
         (b"\xff", "not ASCII"),

@@ -193,7 +193,7 @@ def test_a_total_that_passes_while_sending_is_named_and_whether_a_byte_was_sent_
     for unsent in (True, False):
         world = World((4.0, svir.RequestTimeoutError("silent", unsent=unsent)))
         error = failure(world, timeout=4)
-        assert str(error) == "the request timed out: the answer was not complete within 4 s"
+        assert str(error) == "the request timed out: the answer was not complete within 4 s (timeout)"
         assert error.unsent is unsent
         assert error.retryable
 

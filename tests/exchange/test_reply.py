@@ -114,7 +114,7 @@ def test_the_first_token_deadline_ends_with_the_first_event():
 def test_a_total_holds_though_bytes_keep_coming():
     world = World(Response(*[1.0, b"+a\n"] * 20))
     events, error = read_until_error(stream_of(world, timeout=3.5, idle_timeout=2))
-    assert str(error) == "the request timed out: the answer was not complete within 3.5 s"
+    assert str(error) == "the request timed out: the answer was not complete within 3.5 s (timeout)"
     assert texts(events) == ["a"] * 3
     assert error.partial == Partial("aaa")
     assert world.now == 1003.5

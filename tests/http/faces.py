@@ -218,7 +218,7 @@ class Face:
 
 
 class Timed:
-    """Asserts that a block ends within 300 ms of a moment."""
+    """Asserts that a block ends within a second of a moment: a machine may be busy."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -229,7 +229,7 @@ class Timed:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if kind is None:
             took = time.monotonic() - self.begin
-            assert self.seconds - 0.01 <= took < self.seconds + 0.3, took
+            assert self.seconds - 0.01 <= took < self.seconds + 1.0, took
 
 
 LIBRARIES = {"h11", "ssl", "socket", "truststore", "aiohttp", "httpx2", "httpcore2", "anyio"}

@@ -83,7 +83,7 @@ def test_the_tighter_of_two_holds_in_either_order(face, make, order):
 
 def test_a_tighter_limit_of_the_client_itself_holds_and_is_not_blamed_on_the_layer(face):
     error = failing(face, World((STALL, Response())), Timeout.total(9), timeout=2)
-    assert str(error) == "the request timed out: the answer was not complete within 2 s"
+    assert str(error) == "the request timed out: the answer was not complete within 2 s (timeout)"
 
 
 def test_the_nearest_of_several_kinds_is_named(face):

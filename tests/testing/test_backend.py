@@ -141,7 +141,7 @@ def test_a_stall_is_ended_by_the_deadline_and_names_it(face):
 
     error = play(face, backend, scenario, timeout=0.2)
     assert isinstance(error, svir.RequestTimeoutError)
-    assert error.detail == "the answer was not complete within 0.2 s"
+    assert error.detail == "the answer was not complete within 0.2 s (timeout)"
     assert error.partial.text == "one"
 
 

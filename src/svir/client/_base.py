@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
@@ -44,6 +44,9 @@ class ClientBase:
     _exchange: Exchange
     _driver: Any
 
+    def __init__(self, *_: Never, **__: Never) -> None:
+        raise TypeError(f"make it with {type(self).__name__}.openai(url, model=...)")
+
     def _configure(
         self,
         api: WireApi,
@@ -53,9 +56,7 @@ class ClientBase:
         key: Key | None,
         compatibility: Compatibility,
     ) -> None:
-        for name in options:
-            if name not in Options.__annotations__:
-                raise TypeError(f"a client has no option {name!r}")
+        check_names(options, Options.__annotations__, "a client has no option")
         if self._colour == "sync" and callable(key) and is_async(key):
             raise ConfigError("an async function for api_key needs AsyncClient")
         if (shared := options.get("compatibility")) is not None:
@@ -140,12 +141,32 @@ def as_many(requests: Iterable[Any]) -> Iterable[Any]:
     return requests
 
 
+EXTRA = "extra={...} sends what svir does not know"
+
+
+def check_names(given: Iterable[str], known: Iterable[str], what: str, hint: str = "") -> None:
+    """Refuses a name that is not known, and tells the one that may have been meant.
+
+    Raises:
+        TypeError: Such a name was given.
+    """
+    for name in given:
+        if name not in known:
+            from difflib import get_close_matches  # for a mistake only
+
+            advice = [f"did you mean {near}?" for near in get_close_matches(name, [*known], 1, 0.7)]
+            advice += [hint] if hint else []
+            raise TypeError(": ".join([f"{what} {name!r}", *([" ".join(advice)] if advice else [])]))
+
+
 def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]) -> Request:
     """What is asked: a request, perhaps with other fields, or turns with the fields of one."""
     if isinstance(given, Request):
+        check_names(fields, Request.__struct_fields__, "a request has no field", EXTRA)
         return given.replace(**fields) if fields else given
     if "messages" in fields:
         raise TypeError("the turns were given twice: as the first argument and as messages=")
+    check_names(fields, Request.__struct_fields__, "a request has no field", EXTRA)
     turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else given
     return Request(messages=turns, **fields)
 

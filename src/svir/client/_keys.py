@@ -46,9 +46,10 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
     if source == "api_key":
         return as_key(value)
     # What is not a variable's name may be the key itself, given in the wrong place: it is not repeated.
-    name = f" {value}" if VARIABLE.fullmatch(value) else ""
-    if not name or not os.environ.get(value):
-        raise ConfigError(f"the environment variable{name} (api_key_env) is not set")
+    if not VARIABLE.fullmatch(value):
+        raise ConfigError("api_key_env wants the name of an environment variable, and this is none")
+    if not os.environ.get(value):
+        raise ConfigError(f"the environment variable {value} (api_key_env) is not set")
     return as_key(os.environ[value])
 
 

@@ -58,7 +58,7 @@ class Exchange:
         """The limits of a call that starts now."""
         limits = Deadlines(idle=self.settings.idle_timeout)
         total = self.settings.timeout
-        return limits if total is None else limits.with_total(self.clock() + total, total)
+        return limits if total is None else limits.with_total(self.clock() + total, total, "timeout")
 
     def open(self, request: Request, deadlines: Deadlines) -> Steps[Reply[Any]]:
         """Opens a stream that will be decoded."""
@@ -227,7 +227,8 @@ class Exchange:
             body = yield from self._body(response, deadlines, ERROR_BODY_BYTES, for_error=True)
         yield Close(response)
         failure = self.api.read_failure(response.status, body)
-        return error_of_status(response.status, response.headers, failure)
+        keyed = self.settings.key is not None
+        return error_of_status(response.status, response.headers, failure, keyed=keyed)
 
     def _body(
         self, response: AnyResponse, deadlines: Deadlines, limit: int, *, for_error: bool = False

@@ -201,7 +201,11 @@ def as_key(text: str) -> Secret:
     """
     key = Secret(text.strip())
     sound = KEY.fullmatch(key.reveal()) is not None
+    empty, schemed = not text.strip(), text.strip()[:7].lower() == "bearer "
     text = ""  # a frame shown with its locals shows no key
+    if empty:
+        raise ConfigError("the API key is empty")
     if not sound:
-        raise ConfigError("the API key must be one word of printable ASCII")
+        without = ": leave out the word Bearer, which svir adds" if schemed else ""
+        raise ConfigError(f"the API key must be one word of printable ASCII{without}")
     return key

@@ -59,10 +59,17 @@ SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?")
 
 
 def error_of_status(
-    status: int, headers: Headers, failure: Failure, wall_clock: Callable[[], float] = time.time
+    status: int,
+    headers: Headers,
+    failure: Failure,
+    wall_clock: Callable[[], float] = time.time,
+    *,
+    keyed: bool = False,
 ) -> Error:
-    """The error of a response that was no success."""
+    """The error of a response that was no success; ``keyed`` says whether the request had a key."""
     kind, advice = _kind(status)
+    if status == 401 and keyed:
+        advice = "the server does not accept the key that was sent"
     if status in REJECTIONS and failure.meaning in MEANINGS:
         kind, advice = MEANINGS[failure.meaning], ""
     used_up = failure.meaning == "quota" and kind is RateLimitError

@@ -127,8 +127,8 @@ class Engine:
         lease.end()
         if made is Fault.CLOSED or self._ended(abort):
             return closed_error(unsent=True)
-        if made is Fault.TIMEOUT:
-            return deadlines.over(connecting=True)
+        if made in {Fault.TIMEOUT, Fault.TLS_SILENT}:
+            return deadlines.over(connecting=True, handshake=made is Fault.TLS_SILENT)
         return TransportError(made.value, unsent=True)
 
     async def _connect(
@@ -144,7 +144,10 @@ class Engine:
         stream: Stream | Fault = tcp
         if context is not None:
             secure = TlsStream(tcp, context, origin.host)
-            stream = await secure.handshake(until) or secure
+            fault = await secure.handshake(until)
+            stream = fault or secure
+            if fault is Fault.TIMEOUT:
+                stream = Fault.TLS_SILENT  # the server is there: its address and port are right
         return Fault.CLOSED if self._ended(abort) else stream
 
     def _ended(self, abort: Abort) -> bool:

@@ -69,6 +69,7 @@ class Fault(Enum):
     TLS_INVALID = "the server's certificate is not valid"
     TLS_NONE = "the server does not speak TLS (its URL may have to begin with http:)"
     TLS_FAILED = "the TLS handshake failed"
+    TLS_SILENT = "the TLS handshake took too long"
     TLS_PROTOCOL = "the TLS handshake chose another protocol than http/1.1 (see ssl_context=)"
     TLS_BROKEN = "the TLS connection broke"
 

@@ -65,14 +65,17 @@ class Deadlines:
         """When the head must be there."""
         return self._end
 
-    def over(self, *, connecting: bool = False) -> RequestTimeoutError:
-        """The error for a deadline that passed."""
+    def over(self, *, connecting: bool = False, handshake: bool = False) -> RequestTimeoutError:
+        """The error for a deadline that passed, before the connection was there or in its TLS handshake."""
         limit = self._connect if connecting else self._read
         if self._end is not None and (limit is None or self._clock() >= self._end):
             return RequestTimeoutError(f"no answer within {self._total:g} s (timeout)", unsent=connecting)
         if connecting:
+            missed, hint = (
+                ("TLS handshake", ": does the server speak TLS?") if handshake else ("connection", "")
+            )
             return RequestTimeoutError(
-                f"no connection within {self._connect:g} s (connect_timeout)", unsent=True
+                f"no {missed} within {self._connect:g} s (connect_timeout){hint}", unsent=True
             )
         return RequestTimeoutError(f"the server was silent for {self._read:g} s (idle_timeout)")
 

@@ -224,7 +224,7 @@ def from_dict(type: object, data: object) -> object:  # noqa: A002 (the word say
     Example:
         >>> from svir.types import Message, from_dict
         >>> from_dict(Message, {"role": "user", "parts": [{"text": "hi"}]})
-        Message(role='user', parts=(Text(text='hi')))
+        Message(role='user', parts=(Text(text='hi'),))
         >>> from_dict(Message, {"role": "user", "parts": [{"video": "a.mp4"}]})
         Traceback (most recent call last):
         svir.errors.ConfigError: the configuration is invalid: $.parts[0] has no known part, but 'video'

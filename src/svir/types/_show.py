@@ -82,7 +82,8 @@ class _Printer:
         match content:
             case tuple() | list():
                 items = cast("list[object]", content)
-                return f"({self._listed((self.one(item, depth + 1) for item in items), len(items))})"
+                comma = "," if len(items) == 1 else ""
+                return f"({self._listed((self.one(item, depth + 1) for item in items), len(items))}{comma})"
             case dict():
                 pairs = cast("dict[object, object]", content)
                 texts = (f"{self.one(key, depth + 1)}: {self.one(pairs[key], depth + 1)}" for key in pairs)
