@@ -5,9 +5,12 @@ from __future__ import annotations
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from svir.http import AiohttpBackend
+import httpx2 as module
+
+from svir.http import AiohttpBackend, AsyncHttpx2Backend, Httpx2Backend
 from tests.support.faces import FACES, Face
 
 SYNC, ASYNCIO, TRIO = FACES
@@ -28,6 +31,14 @@ def aiohttp(options: Options, tls: ssl.SSLContext) -> Options:
     return {**others, "backend": AiohttpBackend(ssl_context=tls, max_connections=most)}
 
 
+def httpx2(options: Options, tls: ssl.SSLContext, *, blocking: bool) -> Options:
+    """The same; the caller's client has to be closed by the caller."""
+    limits = module.Limits(max_connections=options.get("max_connections"))
+    others = {name: value for name, value in options.items() if name != "max_connections"}
+    make, backend = (module.Client, Httpx2Backend) if blocking else (module.AsyncClient, AsyncHttpx2Backend)
+    return {**others, "backend": backend(make(verify=tls, trust_env=False, limits=limits))}
+
+
 @dataclass(frozen=True)
 class Over:
     """A backend on one face.
@@ -46,4 +57,9 @@ class Over:
         return f"{self.backend}-{self.face}"
 
 
-OVER = [*(Over("builtin", face, builtin) for face in FACES), Over("aiohttp", ASYNCIO, aiohttp)]
+OVER = [
+    *(Over("builtin", face, builtin) for face in FACES),
+    Over("aiohttp", ASYNCIO, aiohttp),
+    Over("httpx2", SYNC, partial(httpx2, blocking=True)),
+    Over("httpx2", ASYNCIO, partial(httpx2, blocking=False)),
+]

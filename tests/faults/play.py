@@ -8,8 +8,10 @@ import socket
 import threading
 import time
 import tracemalloc
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from typing import Any
+
+import httpx2
 
 import svir
 from svir.layers import Timeout
@@ -84,7 +86,10 @@ class Player:
             options["limits"] = svir.Limits(**options["limits"])
         if "layers" in options:
             options["layers"] = [getattr(Timeout, name)(seconds) for name, seconds in options["layers"]]
-        async with closing(over.face.client(self._url(row, server), **options)) as client:
+        async with (
+            owned(options.get("backend")),
+            closing(over.face.client(self._url(row, server), **options)) as client,
+        ):
             for _ in range(row.warm):
                 await self._call(client, row, Outcome(SECOND), "chat", server)
             measured = row.memory_kib is not None and repr(over) == "builtin-sync"
@@ -188,6 +193,17 @@ async def happens(over: Over, event: threading.Event) -> None:
             await over.face.sleep(0.001)
 
 
+@asynccontextmanager
+async def owned(backend: Any):
+    """Closes the client of another library that a backend was made with."""
+    yield
+    inner = getattr(backend, "_client", None)
+    if isinstance(inner, httpx2.Client):
+        inner.close()
+    elif inner is not None:
+        await inner.aclose()
+
+
 @contextmanager
 def bounded(most_kib: int | None):
     """Asserts that a block never takes more memory."""
@@ -205,12 +221,14 @@ def bounded(most_kib: int | None):
 
 @contextmanager
 def nothing_left():
-    """Asserts that a block leaves no socket open, and no thread but trio's, which wait for work."""
+    """Asserts that a block leaves no socket open, and no thread but what waits for work."""
     before = sockets(), set(threading.enumerate())
     yield
     assert sockets() <= before[0], "a socket was left open"
     left = set(threading.enumerate()) - before[1]
-    assert not [thread for thread in left if not thread.name.startswith("Trio")], "a thread was left"
+    assert not [thread for thread in left if not thread.name.startswith(("Trio", "svir watchdog"))], (
+        "a thread was left"
+    )
 
 
 def sockets() -> set[str]:

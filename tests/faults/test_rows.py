@@ -12,7 +12,7 @@ CASES = [
     pytest.param(row, over, id=f"{row.name}-{over!r}")
     for written in rows()
     for over in OVER
-    if (row := written.over(over.backend)) is not None
+    if (row := written.over(over.backend, str(over.face))) is not None
 ]
 
 

@@ -106,14 +106,6 @@ DIFFERENCES: dict[str, dict[str, Difference]] = {
             "test_an_answer_behind_an_answer_is_the_next_one",
             ("test_stray_bytes_in_the_same_segment_never_become_the_next_answer",),
         ),
-        "a connection after an error": Difference(
-            "test_a_connection_is_used_again_after_an_error",
-            (
-                "test_redirects_and_errors_are_just_responses 401",
-                "test_redirects_and_errors_are_just_responses 500",
-                "test_a_connection_with_an_early_error_is_not_reused",
-            ),
-        ),
         "a server that hangs up after its answer": Difference(
             "test_a_hang_up_after_an_answer_may_cost_the_next_request",
             (

@@ -16,7 +16,19 @@ import pytest
 import svir
 from svir.http import AsyncHttpx2Backend, Httpx2Backend, Origin
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
-from tests.support.loopback import Call, Cut, Gone, Loopback, Pause, Request, Reset, Send, Stall, chunked, ok
+from tests.support.loopback import (
+    Call,
+    Cut,
+    Gone,
+    Loopback,
+    Pause,
+    Request,
+    Reset,
+    Send,
+    Stall,
+    chunked,
+    ok,
+)
 
 FACES = ("sync:httpx2", "asyncio:httpx2", "trio:httpx2")
 PART = chunked(b"a", end=False)
@@ -101,9 +113,22 @@ def test_without_keep_alive_nothing_behind_an_answer_is_seen():
             assert response.read(5) == b""
 
 
-def test_a_connection_is_used_again_after_an_error(any_face):
-    error = b"HTTP/1.1 500 Oops\r\ncontent-length: 2\r\n\r\nno"
-    two(any_face, [[Request(), Send(error), Request(), Send(ok()), Gone()]], b"no", b"ok")
+def test_a_size_that_was_cut_is_a_cut_body(any_face):
+    with Loopback([Request(), Send(PART + b"1"), Cut()]) as server:
+
+        async def main():
+            response = await any_face.send(any_face.backend(), post(server))
+            assert await any_face.read(response) == b"a"
+            with pytest.raises(svir.TruncatedStreamError):
+                await any_face.read(response)
+
+        any_face.run(main)
+
+
+def test_a_name_too_long_to_be_one_is_not_found(any_face):
+    error = failing(any_face, post(Origin("http", "a" * 70 + ".invalid", 80)), "transport")
+    assert error.unsent
+    assert "name was not found" in str(error)
 
 
 def test_a_hang_up_after_an_answer_may_cost_the_next_request(any_face):

@@ -164,6 +164,8 @@ def _meaning(error: Exception) -> Error:
         return ProtocolError("the head of the answer is no valid HTTP/1.1")
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return TransportError("it was closed by the server before an answer came")
+    if isinstance(error, UnicodeError):  # it has no name's form
+        return TransportError(Fault.NO_NAME.value)
     if isinstance(error, OtherProtocol):
         return TransportError(Fault.TLS_PROTOCOL.value)
     return TransportError(f"{broken(error).value} before an answer came")

@@ -39,8 +39,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Exchange", "body_failure", "head_of"]
 
-CUT = "peer closed connection"
+CUT = ("peer closed connection", "peer unexpectedly closed connection")
 """How h11 begins its words about a body that was cut: its type says no more than that something was wrong."""
+
+FRAMING = {b"content-length", b"transfer-encoding"}
+"""What says where a body ends. Without, the connection ends with it, which httpx2 does not see.
+
+After an error it ends as well: many servers close then, some without saying so.
+"""
 
 
 class Exchange:
@@ -71,6 +77,7 @@ class Exchange:
         self._progress = progress
         self._line = line
         self._stream: Any = None
+        self._last = False
 
     def message(self, stream: Any, trace: Callable[..., object]) -> httpx2.Request:
         """The request, as httpx2 has it.
@@ -103,6 +110,11 @@ class Exchange:
             self.sent = True
             self._line.shared = name.startswith("http2.")
             self._progress()
+        elif event == "receive_response_headers.complete" and not name.startswith("http2."):
+            _, status, _, fields, *_ = info["return_value"]
+            self._last = status >= 400 or not FRAMING & {name.lower() for name, _ in fields}
+        elif event == "response_closed.started" and self._last:
+            self._line.shut()  # before the connection is another's
 
     async def drop(self) -> None:
         """Closes the connection that was opened: httpx2 leaves it open when TLS is cancelled."""
@@ -141,6 +153,8 @@ class Exchange:
                 return ProtocolError("the head of the answer is no valid HTTP/1.1")
             case httpx2.RemoteProtocolError():
                 return TransportError("it was closed by the server before an answer came")
+            case UnicodeError():  # it has no name's form
+                return TransportError(Fault.NO_NAME.value)
             case httpx2.UnsupportedProtocol() | httpx2.InvalidURL():
                 return ConfigError("httpx2 does not take the server's URL")
             case _:

@@ -42,9 +42,9 @@ class _Response:
 
     def __init__(self, response: httpx2.Response, exchange: Exchange, line: Line) -> None:
         self.status, self.headers = head_of(response)
-        stream = response.extensions.get("network_stream")
+        self._stream = response.extensions.get("network_stream")
         line.shared = response.http_version == "HTTP/2"
-        line.hold(None if stream is None else stream.get_extra_info("socket"))
+        line.hold(None if self._stream is None else self._stream.get_extra_info("socket"))
         self._response = response
         self._exchange = exchange
         self._line = line
@@ -207,7 +207,9 @@ class AsyncHttpx2Response(_Response):
         self._line.shut()
         with contextlib.suppress(Exception):
             # To its end: when one is closed half-way, httpx2 leaves generators behind, and trio complains.
-            if self._line.mute:
+            # That is near: to a socket that was only shut down, a server may go on sending.
+            if self._line.mute and self._stream is not None:
+                await self._stream.aclose()
                 async for _ in self._pieces:
                     pass
             await self._pieces.aclose()
