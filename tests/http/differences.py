@@ -114,6 +114,14 @@ DIFFERENCES: dict[str, dict[str, Difference]] = {
                 "test_a_connection_shows_once_that_it_stays_open",
             ),
         ),
+        "ending a call that waits for its head": Difference(
+            "test_ending_a_call_on_a_reused_connection_is_late_when_blocking",
+            (),
+        ),
+        "a reset under TLS": Difference(
+            "test_a_reset_under_tls_is_told_as_an_end_when_blocking",
+            (),
+        ),
         "sending again": Difference(
             "test_nothing_is_sent_again",
             ("test_a_reused_connection_that_fails_unsent_is_replaced_once",),

@@ -395,6 +395,7 @@ def test_a_body_without_length_ends_with_the_connection(face, wire):
         (b"HTTP/1.1 101 Switching\r\nupgrade: evil\r\n\r\n", "protocol"),
         (ok(head=b"x: " + b"a" * 300_000 + b"\r\n"), "protocol"),
         (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "protocol"),
+        (ok(head=(b"x: " + b"a" * 1000 + b"\r\n") * 300), "protocol"),
     ],
 )
 def test_a_bad_head_ends_the_exchange(face, data, kind):

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 import svir
-from svir.http import AsyncHttpx2Backend, Httpx2Backend, Origin
+from svir.http import Abort, AsyncHttpx2Backend, Httpx2Backend, Origin
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import (
     Call,
@@ -338,6 +338,43 @@ def test_a_proxy_that_refuses_has_sent_nothing_on():
     assert_clean(caught.value)
     assert proxy.requests[0].line == "CONNECT api.invalid:443 HTTP/1.1"
     assert "authorization" not in proxy.requests[0].headers
+
+
+def test_ending_a_call_on_a_reused_connection_is_late_when_blocking():
+    """For the same reason; what comes of it is as it should be."""
+    abort = Abort()
+    with (
+        Loopback([Request(), Send(ok()), Request(), Call(lambda peer: abort()), Gone()]) as server,
+        httpx2.Client(trust_env=False) as client,
+    ):
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+        with pytest.raises(svir.TransportError, match="closed by this program"), Timed(0.2):
+            backend.send(post(server), connect=5, read=0.2, abort=abort)
+
+
+@pytest.mark.parametrize(
+    ("name", "sent", "outcome"),
+    [
+        ("sync:httpx2", PART, "truncated_stream"),
+        ("sync:httpx2", b"HTTP/1.1 200 OK\r\n\r\na", b"a"),
+        ("asyncio:httpx2", PART, "transport"),
+        ("asyncio:httpx2", b"HTTP/1.1 200 OK\r\n\r\na", "transport"),
+    ],
+)
+def test_a_reset_under_tls_is_told_as_an_end_when_blocking(name, sent, outcome, server_tls, ca_file):
+    face = Face(name)
+    with Loopback([Request(), Send(sent), Reset()], tls=server_tls) as server:
+
+        async def main():
+            response = await face.send(face.backend(ca_file=ca_file), post(server))
+            try:
+                return await face.rest(response)
+            except svir.Error as error:
+                return error.kind
+
+        assert face.run(main) == outcome
 
 
 def test_a_head_that_trickles_on_a_reused_connection_is_late_when_blocking():

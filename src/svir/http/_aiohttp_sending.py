@@ -20,6 +20,7 @@ from svir.errors import Error, ProtocolError, TransportError
 from svir.http._aiohttp_response import AiohttpResponse
 from svir.http._aiohttp_session import NotLocal, Stale, current
 from svir.http._aiohttp_wire import Wire, broken
+from svir.http._connection import HEAD_BYTES
 from svir.http._net import Fault, connect_fault
 from svir.http._roundtrip import closed_error
 from svir.http._scopes import AsyncioScope
@@ -91,7 +92,7 @@ class Sending:
             current.reset(token)
             if self._wire is None:
                 self._give_place()
-        if answer is not None and answer.status != 101 and self._wire is not None:
+        if answer is not None and answer.status != 101 and _is_short(answer) and self._wire is not None:
             self._upload.wanted = answer.status < 300
             return AiohttpResponse(answer, self._wire, self._network)
         self._shut()
@@ -138,7 +139,7 @@ class Sending:
             return closed_error(unsent=unsent)
         if self.scope.over:
             return self._deadlines.over(connecting=unsent)
-        if failure is None:  # 101
+        if failure is None:  # 101, or too long a head
             failure = ProtocolError("the head of the answer is no valid HTTP/1.1")
         failure.unsent = unsent
         return failure
@@ -169,6 +170,11 @@ def _meaning(error: Exception) -> Error:
     if isinstance(error, OtherProtocol):
         return TransportError(Fault.TLS_PROTOCOL.value)
     return TransportError(f"{broken(error).value} before an answer came")
+
+
+def _is_short(answer: aiohttp.ClientResponse) -> bool:
+    """Whether the head is within its bound (S36): aiohttp bounds each field, and how many there are."""
+    return sum(len(name) + len(value) for name, value in answer.raw_headers) <= HEAD_BYTES
 
 
 def _connecting(error: OSError) -> Fault:
