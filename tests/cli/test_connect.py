@@ -15,6 +15,7 @@ from svir.cli import _connect
 from svir.cli._connect import start_local
 from svir.cli._local import LocalServerError
 from svir.cli._output import Output
+from svir.testing import MockServer
 from tests.cli.stand_in import told_by
 
 
@@ -90,3 +91,26 @@ def test_a_port_can_be_chosen_and_a_taken_one_is_told(stand_in, gguf, environmen
             ]
         child.send_signal(signal.SIGINT)
         assert child.wait(20) == 0
+
+
+@pytest.mark.parametrize("words", [["models"], ["ask", "-m", "m", "Why?"], ["chat", "-m", "m"]])
+def test_the_key_of_the_environment_goes_to_the_server_of_the_environment(command, words):
+    with MockServer() as server:
+        server.reply(models=["m"]) if words == ["models"] else server.reply(text="Because.")
+        told = {"SVIR_URL": server.url, "SVIR_KEY": "sk-own"}
+        assert command(*words, stdin=b"Why?\n", **told).returncode == 0
+    assert server.requests[0].headers["authorization"] == "Bearer sk-own"
+
+
+def test_the_key_of_the_environment_goes_to_no_other_server(command):
+    told = {"SVIR_URL": "http://127.0.0.1:9", "SVIR_KEY": "sk-own", "OTHER": "sk-other"}
+    with MockServer() as server:
+        server.reply(status=401)
+        server.reply(models=["m"])
+        refused = command("models", "--url", server.url, **told)
+        assert command("models", "--url", server.url, "--api-key-env", "OTHER", **told).returncode == 0
+    assert [request.headers.get("authorization") for request in server.requests] == [
+        None,
+        "Bearer sk-other",
+    ]
+    assert (refused.returncode, refused.stderr.count(b"--api-key-env SVIR_KEY.")) == (14, 1)

@@ -46,9 +46,12 @@ ADVICE = {
         "If it wants a key, name the environment variable that holds it: --api-key-env NAME.",
         "it does not allow this",
     ),
-    "authentication keyed": Advice("Check the variable that --api-key-env names: is it this server's key?"),
+    "authentication keyed": Advice(
+        "Check SVIR_KEY, or the variable that --api-key-env names: is it this server's key?"
+    ),
     "authentication 401 keyed": Advice(
-        "Check the variable that --api-key-env names: is it this server's key?", "the key was not accepted"
+        "Check SVIR_KEY, or the variable that --api-key-env names: is it this server's key?",
+        "the key was not accepted",
     ),
     "authentication 403 keyed": Advice("Another key may be allowed this, or this key another model."),
     "context_overflow": Advice("Shorten the prompt or the files, or ask for fewer --max-tokens."),

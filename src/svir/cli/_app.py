@@ -14,7 +14,7 @@ from typer.main import get_command
 import svir
 from svir.cli import _app_chat, _app_decode, _app_probe, _commands
 from svir.cli._completion import NAME, Completion, completes, script
-from svir.cli._connect import Server
+from svir.cli._connect import Server, key_variable
 from svir.cli._exits import EXIT_CODES, NO_OUTPUT, USAGE, finish, settle
 from svir.cli._options import (
     AllowHttp,
@@ -153,16 +153,17 @@ def ask(
         json_schema=json_schema,
         raw=raw,
     )
+    key = key_variable(api_key_env, url)
     server = Server(
         url=url,
         model=model,
-        api_key_env=api_key_env,
+        api_key_env=key,
         allow_http=allow_http,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.ask(question, server), key_name=api_key_env))
+    raise typer.Exit(finish(lambda: _commands.ask(question, server), key_name=key))
 
 
 app.command(epilog=_app_chat.EXAMPLE)(_app_chat.chat)
@@ -178,8 +179,9 @@ def models(
     gguf: Gguf = None,
 ) -> None:
     """List the server's models, one ID a line."""
-    server = Server(url=url, api_key_env=api_key_env, allow_http=allow_http, local=local, gguf=gguf)
-    raise typer.Exit(finish(lambda: _commands.list_models(server), key_name=api_key_env))
+    key = key_variable(api_key_env, url)
+    server = Server(url=url, api_key_env=key, allow_http=allow_http, local=local, gguf=gguf)
+    raise typer.Exit(finish(lambda: _commands.list_models(server), key_name=key))
 
 
 @app.command(epilog="Example: svir local --port 8080")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from svir.cli._connect import Server
+from svir.cli._connect import Server, key_variable
 from svir.cli._exits import finish
 from svir.cli._options import (
     AllowHttp,
@@ -54,13 +54,14 @@ def chat(
     settings = Settings(
         system=system, effort=effort, max_tokens=max_tokens, load=load, history=not no_history
     )
+    key = key_variable(api_key_env, url)
     server = Server(
         url=url,
         model=model,
-        api_key_env=api_key_env,
+        api_key_env=key,
         allow_http=allow_http,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: hold(settings, server), key_name=api_key_env))
+    raise typer.Exit(finish(lambda: hold(settings, server), key_name=key))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from svir.cli._connect import key_variable
 from svir.cli._exits import USAGE, finish
 from svir.cli._options import AllowHttp, KeyName, Model
 from svir.cli._output import say
@@ -71,19 +72,18 @@ def probe(
         raise typer.Exit(finish(lambda: run_comparison(a, b, html=html)))
     from svir.cli.probe._command import Wanted, run  # not loaded by the other commands
 
+    key = key_variable(api_key_env, url)
     wanted = Wanted(
         url=url,
         model=model,
-        api_key_env=api_key_env,
+        api_key_env=key,
         allow_http=allow_http,
         only=tuple(name.strip() for given in only or () for name in given.split(",") if name.strip()),
         overflow=not no_overflow,
         seconds=float(max_seconds),
         local=local,
     )
-    raise typer.Exit(
-        finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), key_name=api_key_env)
-    )
+    raise typer.Exit(finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), key_name=key))
 
 
 def named(context: typer.Context, name: str) -> bool:

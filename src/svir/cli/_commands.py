@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import svir
-from svir.cli._connect import choose_model, connect, start_local
+from svir.cli._connect import KEY, choose_model, connect, start_local
 from svir.cli._exits import INTERRUPTED
 from svir.cli._local import LocalServerError
 from svir.cli._output import Output, say
@@ -107,10 +107,10 @@ def run_local(gguf: Path | None, port: int) -> int:
     """Keeps a local server running until it is interrupted."""
     output = Output()
     with start_local(gguf, port, output) as server:
-        output.text(f"export SVIR_URL={server.url}\nexport SVIR_KEY={server.api_key}\n")
+        output.text(f"export SVIR_URL={server.url}\nexport {KEY}={server.api_key}\n")
         say(
             f"Serving {server.model} until Ctrl-C. With these two lines in another shell:",
-            'svir ask --api-key-env SVIR_KEY "Why do rivers meander?"',
+            'svir ask "Why do rivers meander?"',
         )
         try:
             server.ended()

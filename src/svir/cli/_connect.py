@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from svir.cli._output import Output
 
-__all__ = ["Server", "choose_model", "connect", "start_local"]
+__all__ = ["KEY", "Server", "choose_model", "connect", "key_variable", "start_local"]
+
+KEY = "SVIR_KEY"
+"""The variable with the key of the server that ``SVIR_URL`` names; `svir local` prints both."""
 
 QUIET_SECONDS = 1.0
 """How long a local server may take to start before a progress display says that it does."""
@@ -32,6 +36,19 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     lenient: bool = False
     local: bool = False
     gguf: Path | None = None
+
+
+def key_variable(named: str | None, url: str | None) -> str | None:
+    """The environment variable that holds the key for a server, or None for no key.
+
+    Args:
+        named: What ``--api-key-env`` names.
+        url: The server.
+    """
+    # S118: a key that was exported for one server is sent to no other.
+    if named is None and url and url == os.environ.get("SVIR_URL") and os.environ.get(KEY):
+        return KEY
+    return named
 
 
 @contextlib.contextmanager

@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from svir.cli._advice import advise
+from svir.cli._connect import KEY
 from svir.cli._local import LocalServerError
 from svir.cli._output import OutputError, one_line, say, writing
 from svir.cli._withheld import withheld
@@ -121,6 +122,8 @@ def finish(work: Callable[[], int], *, key_name: str | None = None, recorded: bo
 def describe(error: Error, *, key_name: str | None = None, recorded: bool = False) -> tuple[str, str]:
     """What happened, with the server's own words, and the advice; the arguments are those of ``finish``."""
     said, advice = advise(error, keyed=key_name is not None, recorded=recorded)
+    if key_name is None and error.kind == "authentication" and os.environ.get(KEY):
+        advice = advice.replace(" NAME", f" {KEY}")
     line = f"svir: {said}"
     if error.status is not None and str(error.status) not in line:
         line += f" (HTTP {error.status})"

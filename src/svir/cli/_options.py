@@ -37,7 +37,7 @@ KeyName = Annotated[
         "--api-key-env",
         metavar="NAME",
         autocompletion=variables,
-        help="The environment variable with the key.",
+        help="The variable with the key; SVIR_KEY for SVIR_URL.",
     ),
 ]
 AllowHttp = Annotated[

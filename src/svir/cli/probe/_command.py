@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from svir.cli._connect import start_local
+from svir.cli._connect import KEY, start_local
 from svir.cli._new_file import NewFile
 from svir.cli._output import Output, say, write_bytes, writing
 from svir.cli.probe._ask import Asker
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["Wanted", "find_out", "run"]
 
 PIPE_WIDTH = 80
-LOCAL_KEY = "SVIR_KEY"
-"""The variable that `svir local` prints the key of a local server for."""
 
 
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,7 +105,7 @@ def find_out(wanted: Wanted) -> Report:
         if wanted.local:
             server = stack.enter_context(start_local(None, 0, output))
             url, key = server.url, Secret(server.api_key)
-            named = Named(wanted.model or server.model, LOCAL_KEY)
+            named = Named(wanted.model or server.model, KEY)
         elif url is None:
             raise ConfigError("no server: give its URL, set SVIR_URL, or try --local")
         elif wanted.api_key_env is not None:
