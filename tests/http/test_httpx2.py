@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import socket
 import subprocess
@@ -298,6 +299,55 @@ def test_a_dropped_response_shuts_its_connection(any_face):
 
         any_face.run(main)
     assert any("dropped unfinished" in str(one.message) for one in noted)
+
+
+@pytest.mark.parametrize("name", FACES[1:])
+@pytest.mark.parametrize("how", ["dropped", "dropped half-read", "closed", "backend closed"])
+def test_a_client_gets_its_connection_back_without_an_await(name, how):
+    """Its pool has one place only, and it is the caller's: whoever comes next must find it free."""
+    face = Face(name)
+    with Loopback(repeat=[Request(), Send(PART), Gone()]) as server, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+
+        async def main():
+            client = httpx2.AsyncClient(trust_env=False, limits=httpx2.Limits(max_connections=1))
+            for _ in range(3):
+                backend = AsyncHttpx2Backend(client)
+                response = await backend.send(post(server), connect=1, read=5)
+                if how == "dropped half-read":
+                    assert await response.read(5) == b"a"
+                if how == "closed":
+                    response.close()
+                if how == "backend closed":
+                    backend.close()
+                del response
+            await client.aclose()
+
+        face.run(main)
+
+
+@pytest.mark.parametrize("name", FACES[1:])
+def test_a_flood_of_little_chunks_is_ended_in_time_and_lets_the_loop_run(name):
+    """Whatever the kernel holds, nothing more of it is taken in once the response is over."""
+    face = Face(name)
+
+    def flood(peer):
+        peer.sock.settimeout(0.2)
+        with contextlib.suppress(OSError):
+            while True:
+                peer.sock.sendall(b"1\r\na\r\n" * 8000)
+
+    with Loopback([Request(), Send(chunked(end=False)), Call(flood), Gone()]) as server:
+
+        async def main():
+            response = await face.send(face.backend(), post(server))
+            assert await face.read(response) == b"a"
+            await face.call(lambda: time.sleep(0.3))
+            with Timed(0.0):
+                await type(response).close(response)
+            response = None
+
+        face.run(main)
 
 
 def test_nothing_of_the_clients_own_goes_with_a_request():

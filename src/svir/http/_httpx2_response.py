@@ -6,18 +6,20 @@ After a time-out a response is over: httpx2 cannot go on with a read that was en
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import time
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from svir.errors import ConfigError, RequestTimeoutError
+from svir.http._errand import errand
 from svir.http._httpx2_exchange import body_failure, head_of
 from svir.http._roundtrip import closed_error
 from svir.http._scopes import scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator
+    from collections.abc import AsyncGenerator
 
     import httpx2
 
@@ -33,6 +35,9 @@ __all__ = ["AsyncHttpx2Response", "Httpx2Response"]
 GRACE_SECONDS = 0.005
 """The least that the blocking face waits: long enough to be given what has come already."""
 
+TURN_PIECES = 32
+"""After how many pieces the event loop has its turn."""
+
 
 class _Response:
     """What both have."""
@@ -42,9 +47,9 @@ class _Response:
 
     def __init__(self, response: httpx2.Response, exchange: Exchange, line: Line) -> None:
         self.status, self.headers = head_of(response)
-        self._stream = response.extensions.get("network_stream")
+        stream = response.extensions.get("network_stream")
         line.shared = response.http_version == "HTTP/2"
-        line.hold(None if self._stream is None else self._stream.get_extra_info("socket"))
+        line.hold(None if stream is None else stream.get_extra_info("socket"))
         self._response = response
         self._exchange = exchange
         self._line = line
@@ -161,6 +166,8 @@ class AsyncHttpx2Response(_Response):
         self._pieces = response.aiter_raw()
         self._network = network
         self._scope: Scope | None = None
+        self._count = 0
+        self._back = errand(functools.partial(_give_back, response, self._pieces, line, network))
 
     async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109 (the seam's contract)
         """The next bytes of the body, empty at its end; cancelling it shuts the connection."""
@@ -174,6 +181,9 @@ class AsyncHttpx2Response(_Response):
         self._scope = waiting = scope(until)
         try:
             async with waiting:
+                self._count += 1
+                if self._count % TURN_PIECES == 0:
+                    await self._network.sleep(0)  # what is there already comes without waiting
                 data = await anext(self._pieces, b"")
         except Exception as error:  # noqa: BLE001 (whatever it is: told by its type, below)
             caught = error
@@ -183,48 +193,66 @@ class AsyncHttpx2Response(_Response):
         finally:
             self._reading = False
             self._scope = None
+            if self._line.ended:
+                self._back.start()
         late = waiting.over or _timed_out(caught)
         data = self._take(data, caught, late=late, timeout=timeout)
         caught = None
         if self._failure is not None:
             self._line.shut()
-            await self.finish()
+            self._back.start()
+            await self._back
             raise self._failure
         return data
 
     def close(self) -> object:
-        """Ends the exchange, from any thread; what is returned gives the connection back to the client."""
+        """Ends the exchange, from any thread.
+
+        The client gets its connection back in any case; awaiting what is returned waits until it has.
+        """
         if self._ended or self._pid != os.getpid():
             return None
         if not self._over:
             self._line.end()
             if (waiting := self._scope) is not None:
                 waiting.end()
-        return _Closing(self.finish)
+        if not self._reading:  # else whoever reads is woken, and does it
+            self._back.start()
+        return self._back
 
-    async def finish(self) -> None:
-        """Gives the connection back to the client, which closes it unless all was read."""
-        self._line.shut()
-        with contextlib.suppress(Exception):
-            # To its end: when one is closed half-way, httpx2 leaves generators behind, and trio complains.
-            # That is near: to a socket that was only shut down, a server may go on sending.
-            if self._line.mute and self._stream is not None:
-                await self._stream.aclose()
-                async for _ in self._pieces:
-                    pass
-            await self._pieces.aclose()
-        with contextlib.suppress(Exception):
-            await self._response.aclose()
+    def __del__(self) -> None:
+        super().__del__()
+        if hasattr(self, "_back") and not self._ended and self._pid == os.getpid():
+            self._back.start()
 
 
-class _Closing:
-    """Awaited or not, at will."""
+async def _give_back(
+    response: httpx2.Response, pieces: AsyncGenerator[bytes], line: Line, network: Network
+) -> None:
+    """Gives a connection back to the client, which closes it unless all was read."""
+    line.shut()
+    with contextlib.suppress(Exception):
+        await response.aclose()
+    errand(functools.partial(_exhaust, pieces, line, network)).start()
 
-    def __init__(self, finish: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._finish = finish
 
-    def __await__(self) -> Generator[Any, Any, None]:
-        return self._finish().__await__()
+async def _exhaust(pieces: AsyncGenerator[bytes], line: Line, network: Network) -> None:
+    """Ends the generators of a response whose connection is gone.
+
+    When one is closed half-way, httpx2 leaves others behind, and trio complains: so to the end, which is that
+    of what h11 holds already, at most 64 KiB.
+    """
+    with contextlib.suppress(Exception):
+        try:
+            count = 0
+            while line.mute and await anext(pieces, None) is not None:
+                count += 1
+                if count % TURN_PIECES == 0:
+                    await network.sleep(0)
+        finally:  # the loop may be about to end, and have no more turns
+            while line.mute and await anext(pieces, None) is not None:
+                pass
+            await pieces.aclose()
 
 
 def _timed_out(error: Exception | None) -> bool:
