@@ -79,6 +79,7 @@ OUTSIDE = {
 }
 MAY_MEET_THE_OUTSIDE = (
     "http/_aiohttp_",  # another library's sockets, to be shut
+    "http/_errand.py",  # tasks that close what another library holds
     "http/_httpx2_exchange.py",  # what its errors of sockets mean
     "http/_net.py",
     "http/_net_asyncio.py",

@@ -28,8 +28,6 @@ class Line:
     """
 
     def __init__(self, watchdog: Watchdog) -> None:
-        self.until: float | None = None
-        """When to end the wait, on the monotonic clock; None: never."""
         self.expired = False
         """Whether the time was up."""
         self.ended = False
@@ -48,18 +46,19 @@ class Line:
     def hold(self, sock: Any) -> None:
         """Says which socket it is: one of Python's, or what an event loop has in its place."""
         self._sock = sock
-        if self.ended:
+        if self.ended or self.expired:
             self.shut()
 
     def wait(self, until: float | None) -> None:
-        """Says that the wait that follows must be over by then."""
-        self.until = until
-        if until is not None:
+        """Says that the wait that follows must be over by then, on the monotonic clock; None: never."""
+        if until is None:
+            self._watchdog.rest(self)
+        else:
             self._watchdog.watch(self, until)
 
     def rest(self) -> None:
         """Says that nothing waits any more."""
-        self.until = None
+        self._watchdog.rest(self)
 
     def end(self) -> None:
         """Ends it, from any thread."""
@@ -68,7 +67,6 @@ class Line:
 
     def expire(self) -> None:
         """Ends it because the time is up."""
-        self.until = None
         self.expired = True
         self.shut()
 
@@ -84,38 +82,44 @@ class Line:
 
 
 class Watchdog:
-    """Expires lines whose time is up."""
+    """Expires lines whose time is up.
+
+    Deadlines are set, taken back and found passed under one lock: a wait is never forgotten, and never
+    ended by the deadline of the one before.
+    """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition(threading.RLock())
-        self._lines: set[Line] = set()
+        self._changed = threading.Condition(threading.RLock())  # a finalizer may come in between
+        self._until: dict[Line, float] = {}
         self._next = math.inf
         self._thread: threading.Thread | None = None
 
     def watch(self, line: Line, until: float) -> None:
         """Watches a line until it rests. Deadlines mostly move away, and then nobody need be woken."""
-        if line in self._lines and until >= self._next:
-            return
         with self._changed:
-            self._lines.add(line)
+            self._until[line] = until
             if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, name="svir watchdog", daemon=True)
                 self._thread.start()
             elif until < self._next:
                 self._changed.notify()
 
+    def rest(self, line: Line) -> None:
+        """Watches it no longer."""
+        with self._changed:
+            self._until.pop(line, None)
+
     def _run(self) -> None:
         with self._changed:
             while True:
                 now = time.monotonic()
-                waiting = {line: line.until for line in self._lines}
-                for line, until in waiting.items():
-                    if until is not None and until <= now:
+                for line in list(self._until):
+                    if self._until.get(line, math.inf) <= now:
+                        del self._until[line]
                         line.expire()
-                self._lines = {line for line in self._lines if line.until is not None}
-                self._next = min((line.until or math.inf for line in self._lines), default=math.inf)
-                idle = not self._lines
-                self._changed.wait(LINGER_SECONDS if idle else max(0.0, self._next - time.monotonic()))
-                if idle and not self._lines:
+                self._next = min(self._until.values(), default=math.inf)
+                idle = not self._until
+                self._changed.wait(LINGER_SECONDS if idle else self._next - now)
+                if idle and not self._until:
                     self._thread = None
                     return
