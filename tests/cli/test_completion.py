@@ -11,6 +11,7 @@ import sys
 import pytest
 
 import svir
+from svir.cli.probe._questions import GROUPS
 from tests.cli.test_help import COMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
@@ -21,6 +22,9 @@ def test_the_script_of_a_shell_is_printed(command, tmp_path, shell):
     done = command("--show-completion", shell)
     assert (done.returncode, done.stderr) == (0, b"")
     assert f"_SVIR_COMPLETE=complete_{shell}" in done.stdout.decode()
+    last = done.stdout.decode().splitlines()[-1]
+    assert last.startswith("# For every new shell")
+    assert f"svir --show-completion {shell}" in last
     if shutil.which(shell):
         path = tmp_path / "script"
         path.write_bytes(done.stdout)
@@ -54,6 +58,9 @@ ASKING = {
         (["svir", "decode", "--think", ""], {"split", "keep"}),
         (["svir", "decode", "--limit", "w"], {"wire_bytes="}),
         (["svir", "ask", "--api-key-env", "MY_OWN_K"], {"MY_OWN_KEY"}),
+        (["svir", "probe", "--only", ""], set(GROUPS)),
+        (["svir", "probe", "--only", "tools,f"], {"tools,finish", "tools,format", "tools,fields"}),
+        (["svir", "probe", "--only", "tools,to"], set()),
         (["svir", "--show-completion", ""], set(SHELLS)),
         (["svir", "decode", "answer"], set()),  # a file: the shell's own matter
     ],

@@ -87,7 +87,7 @@ def test_a_port_can_be_chosen_and_a_taken_one_is_told(stand_in, gguf, environmen
             assert second.returncode == 30
             assert said.decode().splitlines() == [
                 f"svir: port {port} is taken",
-                "give another --port, or none: then any free one is used",
+                "Give another --port, or none: then any free one is used",
             ]
         child.send_signal(signal.SIGINT)
         assert child.wait(20) == 0

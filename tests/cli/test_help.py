@@ -12,6 +12,7 @@ from typer.main import get_command
 import svir
 from svir.cli._app import app
 from svir.cli._exits import CODES
+from svir.cli.probe._questions import GROUPS
 from tests.support.shell import check_words
 
 COMMANDS = get_command(app).commands
@@ -73,6 +74,15 @@ def test_every_word_of_effort_is_told(command):
     assert all(effort in told for effort in svir.Effort)
 
 
+def test_every_group_of_a_probe_is_told(command):
+    told = command("probe", "--help").stdout.decode()
+    assert f"Groups: {', '.join(GROUPS)}." in " ".join(told.split())
+
+
+def test_what_to_do_with_what_completes_is_told(command):
+    assert 'eval "$(svir --show-completion bash)"' in command("--help").stdout.decode()
+
+
 def test_no_words_at_all_are_answered_with_the_help(command):
     done = command()
     assert (done.returncode, done.stderr) == (2, b"")
@@ -84,11 +94,13 @@ def test_no_words_at_all_are_answered_with_the_help(command):
     [
         (["ask", "--nonsense"], "No such option: --nonsense"),
         (["nonsense"], "No such command 'nonsense'"),
-        (["ask", "--effort", "wild", "x"], "'wild' is not one of"),
-        (["ask", "--max-tokens", "0", "x"], "greater than or equal to 1"),
-        (["ask", "--max-tokens", "many", "x"], "a valid integer"),
+        (["ask", "--effort", "wild", "x"], "svir: Invalid value for '--effort': 'wild' is not one of 'none'"),
+        (["ask", "--max-tokens", "0", "x"], "'--max-tokens': it must be 1 or more"),
+        (["ask", "--max-tokens", "many", "x"], "'--max-tokens': it must be a whole number"),
         (["decode"], "Missing argument 'FILE'"),
-        (["models", "one", "two"], "unexpected extra"),
+        (["models", "one", "two"], "svir: too many words: one two"),
+        (["ask", "hi", "there"], "svir: too many words: there; put quotes around the prompt"),
+        (["local", "--port", "70000"], "'--port': it must be 65535 or less"),
         (["--nonsense"], "No such option"),
         (["ask", "--model"], "requires an argument"),
         (["ask", "--\x1b[2J"], "No such option: --\\x1b[2J"),

@@ -163,7 +163,7 @@ def test_a_missing_libgomp_is_told_with_the_systems_command(stand_in, gguf, monk
     with LocalServer(gguf("good")) as server, pytest.raises(LocalServerError) as caught:
         server.wait(30)
     assert "libgomp.so.1" in caught.value.problem
-    assert caught.value.advice == "install it with: sudo apt-get install -y libgomp1"
+    assert caught.value.advice == "Install it with: sudo apt-get install -y libgomp1"
 
 
 def test_another_import_error_is_told_with_the_command_that_reinstalls(stand_in, gguf):
@@ -198,7 +198,7 @@ def test_a_missing_server_is_told_with_the_command(monkeypatch, gguf):
     monkeypatch.setattr(_local, "SERVER_PACKAGE", "svir_no_such_package")
     with pytest.raises(LocalServerError) as caught:
         LocalServer(gguf("good"))
-    assert caught.value.advice == f"install it with: {sys.executable} -m pip install 'svir[local]'"
+    assert caught.value.advice == f"Install it with: {sys.executable} -m pip install 'svir[local]'"
 
 
 def test_a_missing_model_is_told_with_the_command(monkeypatch):

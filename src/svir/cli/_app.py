@@ -31,6 +31,7 @@ from svir.cli._options import (
 from svir.cli._output import say, write, writing
 from svir.cli._question import Question
 from svir.cli._streams import stand
+from svir.cli._usage import plain
 
 __all__ = ["app", "run"]
 
@@ -43,6 +44,7 @@ EPILOG = "\n".join(
     (
         "\b",
         'Example: svir ask --local "Why do rivers meander?"',
+        'To have words completed: eval "$(svir --show-completion bash)", or zsh.',
         *textwrap.wrap(
             f"Exit codes: {'; '.join(code.replace(' ', NO_BREAK) for code in EXIT_CODES)}.", WIDTH
         ),
@@ -87,7 +89,7 @@ def dispatch(args: list[str]) -> int:
         return end.exit_code if args else USAGE
     except TyperException as error:
         path = getattr(getattr(error, "ctx", None), "command_path", NAME)
-        say(f"svir: {error.format_message()}", f"`{path} --help` lists the options.")
+        say(f"svir: {plain(path, error.format_message())}", f"`{path} --help` lists the options.")
         return USAGE
     except SystemExit as end:  # of what completes
         return end.code if isinstance(end.code, int) else USAGE

