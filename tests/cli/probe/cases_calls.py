@@ -144,7 +144,7 @@ CASES = [
         {"plain": stream(chunk({"content": [{"type": "thinking"}]}), chunk({}, "stop"))},
         "a list",
     ),
-    ("reasoning.carrier", UNCLEAR, {}, "No answer had reasoning"),
+    ("reasoning.carrier", UNCLEAR, {}, "No answer had reasoning: the model may have none."),
     ("reasoning.effort", OK, {}, "Takes none, minimal, low, medium, high, xhigh, max."),
     (
         "reasoning.effort",

@@ -33,9 +33,11 @@ def row(name: str = "a.b", verdict: Verdict = Verdict.OK, finding: str = "So.", 
     [
         (row(), row(), Kind.SAME),
         (row(shown="one"), row(shown="other"), Kind.SAME),
-        (row(), row(verdict=Verdict.BROKEN), Kind.DIFFERENT),
-        (row(), row(finding="Not so."), Kind.DIFFERENT),
-        (row(), row(options=("mode='lenient'",)), Kind.DIFFERENT),
+        (row(), row(verdict=Verdict.BROKEN), Kind.VERDICT),
+        (row(), row(finding="Not so."), Kind.FINDING),
+        (row(finding="1.5 s, 2 pieces."), row(finding="12 s, 30 pieces."), Kind.NUMBERS),
+        (row(finding="HTTP 400: 7."), row(finding="HTTP 404: 7."), Kind.FINDING),
+        (row(), row(options=("mode='lenient'",)), Kind.FINDING),
         (row(), None, Kind.ONLY_A),
         (None, row(), Kind.ONLY_B),
         (row(), row(verdict=Verdict.SKIPPED), Kind.ONLY_A),
@@ -115,10 +117,10 @@ def test_a_terminal_of_any_width_shows_all_of_it(width):
     assert max(map(len, lines)) <= width
     assert "\N{HORIZONTAL ELLIPSIS}" not in "".join(lines)
     squeezed = re.sub(r"\s", "", "".join(lines))
-    for heading in ("different(2)", "onlyinA(3)", "onlyinB(1)", "same(6)"):
+    for heading in ("otherverdict(1)", "otherfinding(1)", "onlyinA(3)", "onlyinB(1)", "same(6)"):
         assert heading in squeezed
     for pair in COMPARED.pairs:
-        one_column = pair.kind is not Kind.DIFFERENT and len(pair.row.id) <= width // 4
+        one_column = pair.kind in {Kind.ONLY_A, Kind.ONLY_B, Kind.SAME} and len(pair.row.id) <= width // 4
         if width < 60 or one_column:  # else the lines of one cell stand between those of another
             assert all(re.sub(r"\s", "", each.finding) in squeezed for each in pair.rows if each)
 
@@ -146,7 +148,7 @@ def test_hostile_words_drive_no_terminal_and_break_no_line_of_a_pipe():
 def test_a_pipe_gets_a_line_for_each_question():
     lines = [line.split("\t") for line in plain(COMPARED).splitlines()]
     assert lines[0] == [
-        "different",
+        "other verdict",
         "stream.done",
         "ok",
         "broken",
@@ -164,7 +166,7 @@ def test_a_pipe_gets_a_line_for_each_question():
 
 def test_the_page_shows_what_either_has_and_nothing_runs():
     page = inert(render_comparison(COMPARED))
-    assert "2 different, 3 only in A, 1 only in B, 6 same" in page.text
+    assert "1 other verdict, 1 other finding, 3 only in A, 1 only in B, 6 same" in page.text
     text = page.text.replace("\\n\n", "\\n").replace("completions\n", "completions ")
     for report in (LLAMA, PROXIED):
         for value in (report.url, report.model, report.call, report.server):
@@ -181,7 +183,7 @@ def test_the_page_shows_what_either_has_and_nothing_runs():
             ):
                 assert value in text
     sections = [a["class"] for name, a in page.elements if name == "section"]
-    assert sections == ["call", "call", "group", "group", "group", "group"]
+    assert sections == ["call", "call", *["group"] * 5]
 
 
 def test_what_both_have_is_said_once_and_what_they_do_not_beside_their_letters():

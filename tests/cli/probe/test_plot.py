@@ -24,8 +24,8 @@ def test_the_first_token_is_marked_and_the_numbers_are_told_without_the_drawing(
     figure = arrivals(Speed(first_token=0.5, tokens_per_second=38.46, arrivals=(0.5, 1.0, 2.0)))
     assert '<line x1="25.00%" x2="25.00%" y1="0" y2="168" class="first"/>' in figure
     assert (
-        'aria-label="Pieces of the answer over time: first token 0.5 s; speed 38.5 tokens/s; pieces 3 in 2 s'
-        '; longest pause 1 s."' in figure
+        'aria-label="Pieces of the answer over time: first token 0.5 s; speed 38.5 tokens/s; '
+        'pieces 3 over 1.5 s; longest pause 1 s."' in figure
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from svir.cli.probe._questions import QUESTIONS
 from svir.cli.probe._report import Verdict
 from tests.cli.probe import cases_calls, cases_rest, cases_stream
-from tests.cli.probe.servers import ONE, found, probed, refused, serving, stream
+from tests.cli.probe.servers import ONE, found, probed, refused, serving, stream, text
 from tests.cli.scripted import chunk
 
 CASES = [*cases_stream.CASES, *cases_calls.CASES, *cases_rest.CASES]
@@ -57,3 +57,23 @@ def test_a_server_without_v1_is_asked_where_it_is():
         paths = [request.line.split(" ")[1] for request in server.requests]
     assert "path='/chat/completions'" in report.call
     assert set(paths[3:]) == {"/chat/completions"}
+
+
+@pytest.mark.parametrize(
+    ("row", "answers", "shown"),
+    [
+        ("reasoning.carrier", {}, "HTTP 200, text/event-stream: data: "),
+        ("fields.unknown", {"unknown": ONE}, "HTTP 200, text/event-stream: data: "),
+        ("fields.stop", {"stop": text(*(f"{n} sea. " for n in range(9)))}, "0 sea. 1 sea. "),
+    ],
+)
+def test_what_was_found_is_shown(row, answers, shown):
+    with serving(**answers) as server:
+        assert found(server, row, model="m").shown.startswith(shown)
+
+
+def test_words_that_were_cut_end_a_sentence_with_three_dots():
+    with serving(image=refused("500 Oh", f"not supported: {'x' * 400}")) as server:
+        finding = found(server, "images.input", model="m").finding
+    assert finding.endswith("xxx...")
+    assert not finding.endswith("....")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,12 @@ import svir
 from svir.cli.probe._report import Report, Row, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 __all__ = ["Comparison", "Kind", "Pair", "compare", "read_report"]
 
+NUMBER = re.compile(r"(?<!HTTP )\b\d+(?:\.\d+)?")
+"""What may be another each time: a count or a time, but not a status."""
 FORMAT = 1
 """The version of a report's form that is read here."""
 
@@ -23,9 +25,11 @@ FORMAT = 1
 class Kind(StrEnum):
     """How the answers of two servers to one question stand to each other."""
 
-    DIFFERENT = "different"
+    VERDICT = "other verdict"
+    FINDING = "other finding"
     ONLY_A = "only in A"
     ONLY_B = "only in B"
+    NUMBERS = "other numbers"
     SAME = "same"
 
 
@@ -56,7 +60,7 @@ class Pair(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """Two reports and their rows in pairs: what is different first, and of that first another verdict."""
+    """Two reports and their rows in pairs, in the order of their kinds."""
 
     a: Report
     b: Report
@@ -116,8 +120,11 @@ def kind(a: Row | None, b: Row | None) -> Kind:
         return Kind.ONLY_A if asked(a) else Kind.ONLY_B
     if a is None or b is None:  # skipped in one report, and in the other one not even that
         return Kind.ONLY_A if a else Kind.ONLY_B
-    found = ((row.verdict, row.finding, row.options) for row in (a, b))
-    return Kind.SAME if len(set(found)) == 1 else Kind.DIFFERENT
+    if a.verdict is not b.verdict:
+        return Kind.VERDICT
+    if a.options != b.options or NUMBER.sub("0", a.finding) != NUMBER.sub("0", b.finding):
+        return Kind.FINDING
+    return Kind.SAME if a.finding == b.finding else Kind.NUMBERS
 
 
 def asked(row: Row | None) -> bool:
@@ -125,8 +132,6 @@ def asked(row: Row | None) -> bool:
     return row is not None and row.verdict is not Verdict.SKIPPED
 
 
-def rank(pair: Pair) -> tuple[int, bool]:
+def rank(pair: Pair) -> int:
     """Where a pair stands among the others."""
-    order: Sequence[Kind] = list(Kind)
-    agreed = pair.a is not None and pair.b is not None and pair.a.verdict is pair.b.verdict
-    return order.index(pair.kind), agreed
+    return list(Kind).index(pair.kind)

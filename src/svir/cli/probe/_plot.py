@@ -58,7 +58,7 @@ def told(speed: Speed) -> list[tuple[str, str]]:
     return [
         ("First token", "" if speed.first_token is None else seconds(speed.first_token)),
         ("Speed", "" if rate is None else f"{rate:.3g} tokens/s"),
-        ("Pieces", f"{len(times)} in {seconds(times[-1])}" if times else ""),
+        ("Pieces", f"{len(times)} over {seconds(times[-1] - times[0])}" if times else ""),
         ("Longest pause", seconds(max(pauses)) if pauses else ""),
     ]
 

@@ -14,6 +14,7 @@ from svir.cli.probe._questions._finding import (
     obstacle,
     of_step,
     tail_of,
+    text_of,
     words,
 )
 from svir.cli.probe._reading import as_object
@@ -61,7 +62,7 @@ def stop(evidence: Evidence) -> Finding:
     reading, shown = heard.reading, tail_of(heard)
     if STOP in reading.text:
         return Finding(
-            Verdict.DIFFERENT, "Accepted, and not kept: the answer goes on behind it.", heard, shown
+            Verdict.DIFFERENT, "Accepted, and not kept: the answer goes on behind it.", heard, text_of(heard)
         )
     talk = evidence.talk
     usual = talk is not None and STOP in talk.reading.text
@@ -91,7 +92,9 @@ def unknown(evidence: Evidence) -> Finding:
         return nothing()
     found = obstacle(evidence, heard)
     if found is None:
-        return Finding(Verdict.DIFFERENT, "Accepts a field that does not exist.", heard, advice=MISSPELT)
+        return Finding(
+            Verdict.DIFFERENT, "Accepts a field that does not exist.", heard, head_of(heard), advice=MISSPELT
+        )
     if found.verdict is Verdict.UNSUPPORTED:
         return Finding(
             Verdict.OK, f"Refuses a field that does not exist: {words(heard)}.", heard, head_of(heard)

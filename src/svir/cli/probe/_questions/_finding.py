@@ -44,6 +44,8 @@ CANNOT = re.compile(
     re.IGNORECASE,
 )
 """Words of a server that says it cannot, whatever status it says it with."""
+FOUR_DOTS = re.compile(r"\.{4}$")
+"""The end of a sentence, behind words that were cut off."""
 PASSING = frozenset({408, 429, 502, 503, 504, 529})
 """Statuses that speak of the moment, and not of the request."""
 
@@ -108,7 +110,7 @@ def row(question: Question, evidence: Evidence) -> Row:
         id=question.id,
         question=question.question,
         verdict=found.verdict,
-        finding=found.finding,
+        finding=FOUR_DOTS.sub("...", found.finding),
         sent=sent,
         shown=found.shown,
         strict=strict,

@@ -69,7 +69,9 @@ def _carried(heard: Heard) -> Finding | None:
 
 
 def _none(heard: Heard) -> Finding:
-    return Finding(Verdict.UNCLEAR, "No answer had reasoning: the model may have none.", heard)
+    return Finding(
+        Verdict.UNCLEAR, "No answer had reasoning: the model may have none.", heard, head_of(heard)
+    )
 
 
 def _first_with(heard: Heard, key: str) -> str:
