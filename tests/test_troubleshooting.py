@@ -36,9 +36,16 @@ def said(text):
     return re.sub(r"\d+(\.\d+)?", "N", text)
 
 
+def boxes():
+    return re.findall(r"^```text\n(.*?)^```", PAGE.read_text("ascii"), re.MULTILINE | re.DOTALL)
+
+
 def quoted():
-    blocks = re.findall(r"^```text\n(.*?)^```", PAGE.read_text("ascii"), re.MULTILINE | re.DOTALL)
-    return "".join(blocks).splitlines()
+    return [line for line in "".join(boxes()).splitlines() if line]
+
+
+def test_messages_are_parted_so_that_each_can_wrap():
+    assert not [box for box in boxes() if re.search(r".\n.", box)]
 
 
 def connected(url=HERE, face=svir.Client, **options):
