@@ -62,6 +62,10 @@ def test_the_site_is_whole(tmp_path):
                 assert target in html, f"{path}: {link}"
                 assert not anchor or anchor in has[target], f"{path}: {link}"
 
+    # Code that goes on behind the edge shows that it does, where a phone shows no bar.
+    style = (tmp_path / "_static" / "site.css").read_text("ascii")
+    assert re.search(r"\.highlight pre \{[^}]*\blocal right\b[^}]*\bscroll right\b", style)
+
     client = html[Path("client.html")]
     assert "<!-- svir" not in client
     assert "reference/client.html#svir.Client" in leads[Path("client.html")]
