@@ -226,8 +226,8 @@ class Timed:
     def __enter__(self) -> None:
         self.begin = time.monotonic()
 
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is None or issubclass(kind, svir.Error):
             took = time.monotonic() - self.begin
             assert self.seconds - 0.01 <= took < self.seconds + 1.0, took
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -15,7 +17,7 @@ import httpx2
 import pytest
 
 import svir
-from svir.http import Abort, AsyncHttpx2Backend, Httpx2Backend, Origin
+from svir.http import Abort, AsyncHttpx2Backend, HttpRequest, Httpx2Backend, Origin
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import (
     Call,
@@ -80,9 +82,139 @@ def test_a_body_that_cannot_be_read_costs_no_connection(any_face):
         assert server.opened == 0
 
 
-def test_interim_answers_are_bounded_by_the_deadline_alone(any_face):
-    with Loopback([Request(), Send(b"HTTP/1.1 100 Continue\r\n\r\n" * 10_000), Stall()]) as server:
-        failing(any_face, post(server), "timeout", read=0.3)
+INTERIM = b"HTTP/1.1 102 Processing\r\n\r\n"
+
+
+def trickled(part, times):
+    """Sends something again and again, ten times a second."""
+
+    def send(peer):
+        with contextlib.suppress(OSError):
+            for _ in range(times):
+                peer.sock.sendall(part)
+                time.sleep(0.1)
+
+    return Call(send)
+
+
+def test_interim_answers_are_silence(any_face):
+    for acts in ([Send(INTERIM * 10_000), Stall()], [trickled(INTERIM, 20), Gone()]):
+        with Loopback([Request(), *acts]) as server, Timed(0.3):
+            error = failing(any_face, post(server), "timeout", read=0.3)
+        assert "silent for 0.3 s" in str(error)
+
+
+def test_a_head_that_trickles_is_silence(any_face):
+    with Loopback([Request(), trickled(b"x", 20), Gone()]) as server, Timed(0.3):
+        error = failing(any_face, post(server), "timeout", read=0.3)
+    assert "silent for 0.3 s" in str(error)
+
+
+def test_a_blocking_call_on_a_reused_connection_takes_interim_answers_as_long_as_they_come():
+    """Which socket it is, httpx2 says only with the head: nothing can be shut before."""
+    acts = [Request(), Send(ok()), Request(), trickled(INTERIM, 8), Send(ok(b"late")), Gone()]
+    with Loopback(acts) as server, httpx2.Client(trust_env=False) as client:
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+        with pytest.raises(svir.RequestTimeoutError, match=r"silent for 0\.2 s"), Timed(0.8):
+            backend.send(post(server), connect=5, read=0.2)
+
+
+def closed_meanwhile(backend, request, seconds, **times):
+    """The error of a blocking request, when its backend is closed a moment after it began."""
+    closing = threading.Timer(0.1, backend.close)
+    closing.start()
+    with pytest.raises(svir.TransportError, match="closed by this program") as caught, Timed(seconds):
+        backend.send(request, **times)
+    closing.join()
+    assert_clean(caught.value)
+    return caught.value
+
+
+def test_closing_wakes_a_tls_handshake():
+    with Loopback([Stall()]) as server, httpx2.Client(trust_env=False) as client:
+        origin = Origin("https", "127.0.0.1", server.origin.port)
+        assert closed_meanwhile(Httpx2Backend(client), post(origin), 0.1, connect=5, read=5).unsent
+
+
+def test_closing_is_late_where_httpx2_does_not_say_what_it_waits_on():
+    """For a place in the pool, and for the head on a connection that was used before."""
+    limits = httpx2.Limits(max_connections=1)
+    acts = [Request(), Send(ok()), Request(), Stall()]
+    with Loopback(acts) as server, httpx2.Client(trust_env=False, limits=limits) as client:
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) == b"ok"
+        waits = Httpx2Backend(client)
+        assert closed_meanwhile(waits, post(server), 1.5, connect=1.5, read=5).unsent
+        assert response.read(5) == b""
+        assert not closed_meanwhile(backend, post(server), 1.5, connect=5, read=1.5).unsent
+
+
+@pytest.mark.parametrize("how", ["total", "close"])
+def test_an_upload_on_a_reused_connection_ends_at_its_next_block(how):
+    def sip(peer):
+        with contextlib.suppress(OSError):
+            while peer.sock.recv(65536):
+                time.sleep(0.01)
+
+    body = Bytes(*[bytes(1_000_000)] * 64)
+    acts = [Request(), Send(ok()), Request(body=False), Call(sip)]
+    with Loopback(acts) as server, httpx2.Client(trust_env=False) as client:
+        backend = Httpx2Backend(client)
+        response = backend.send(post(server), connect=5, read=5)
+        assert response.read(5) + response.read(5) == b"ok"
+        if how == "close":
+            closed_meanwhile(backend, post(server, body), 0.1, connect=5, read=5)
+        else:
+            with pytest.raises(svir.RequestTimeoutError, match=r"within 0\.3 s"), Timed(0.3):
+                backend.send(post(server, body), connect=5, read=5, total=0.3)
+
+
+def test_cookies_of_answers_stay_out_of_the_clients_jar(any_face):
+    cookies = b"set-cookie: a=b; path=/\r\nSet-Cookie: c=d; path=/\r\n"
+    with Loopback([Request(), Send(ok(head=cookies)), Gone()]) as server:
+
+        async def main():
+            backend = any_face.backend()
+            assert await any_face.exchange(backend, post(server)) == b"ok"
+            assert not list(backend._client.cookies.jar)
+
+        any_face.run(main)
+
+
+def test_the_query_of_a_request_is_not_logged(any_face, caplog):
+    """A key may be in it. What the client itself is asked for is logged as ever."""
+    caplog.set_level(logging.DEBUG)
+    two(any_face, [[Request(), Send(ok()), Gone()]], b"ok")
+    lines = [record.getMessage() for record in caplog.records if record.name == "httpx2"]
+    assert any("/v1/chat " in line for line in lines)
+    assert "sk-query" not in caplog.text
+    assert "sk-secret" not in caplog.text
+
+
+def test_the_log_has_what_the_server_says(caplog):
+    caplog.set_level(logging.DEBUG)
+    answer = b"HTTP/1.1 200 Reason\r\nx-own: echoed\r\ncontent-length: 2\r\n\r\nok"
+    two(Face("sync:httpx2"), [[Request(), Send(answer), Gone()]], b"ok")
+    assert "200 Reason" in caplog.text
+    assert "echoed" in caplog.text
+
+
+def test_a_path_is_sent_as_it_is(any_face):
+    with Loopback(repeat=[Request(), Send(ok()), Gone()]) as server:
+        for target in ("/a/../b", "/a%2fb%7E/./c?x=%41&y='z'", "//x/y"):
+            plain = post(server)
+            request = HttpRequest(
+                method="POST", origin=plain.origin, target=target, headers=plain.headers, body=plain.body
+            )
+
+            async def main(request=request):
+                assert await any_face.exchange(any_face.backend(), request) == b"ok"
+
+            any_face.run(main)
+            assert server.requests[-1].line == f"POST {target} HTTP/1.1"
 
 
 def test_an_answer_is_looked_for_when_the_body_was_sent(any_face):

@@ -60,7 +60,9 @@ class Httpx2Backend(SyncWaits):
 
     The client decides how: proxies, certificates, HTTP/2, limits of connections. What it would add to a
     request (headers, cookies, authorization) is left out, and redirects are not followed. **It reads proxies
-    from the environment unless it was made with** ``trust_env=False``. Closing the backend ends its
+    from the environment unless it was made with** ``trust_env=False``. On a connection that was used before,
+    httpx2 tells only with the head which socket it is: until then a deadline ends the silence between two
+    bytes, or the sending at its next 64 KiB, and not a head that trickles. Closing the backend ends its
     exchanges; the client, and its idle connections, are closed by who made it. What differs from the built-in
     backend is in a table of the page on backends.
 
@@ -74,7 +76,7 @@ class Httpx2Backend(SyncWaits):
     Example:
         >>> import httpx2
         >>> from svir.http import Httpx2Backend
-        >>> with httpx2.Client(proxy="http://127.0.0.1:3128") as client:
+        >>> with httpx2.Client(proxy="http://127.0.0.1:3128", trust_env=False) as client:
         ...     Httpx2Backend(client).call(lambda: 1 + 1)
         2
     """
@@ -110,8 +112,12 @@ class Httpx2Backend(SyncWaits):
 
         def progress() -> None:
             line.wait(deadlines.end())
+            exchange.upload.wanted = not (line.ended or line.expired)
 
-        exchange = Exchange(request, deadlines, timeouts, progress, line)
+        def asked() -> None:
+            line.wait(deadlines.silence())
+
+        exchange = Exchange(request, deadlines, timeouts, progress, asked, line)
         response: httpx2.Response | None = None
         failure: Error | type[httpx2.TimeoutException] = ProtocolError(NO_HTTP)
         try:
@@ -125,7 +131,7 @@ class Httpx2Backend(SyncWaits):
                     follow_redirects=False,
                 )
         except BaseException as error:
-            line.shut()
+            line.let_go()
             if not isinstance(error, Exception):
                 raise
             failure = exchange.head_failure(error)
@@ -143,7 +149,9 @@ class Httpx2Backend(SyncWaits):
         """Ends every exchange; readers that wait are woken with ``TransportError``.
 
         May be called from any thread, more than once, and never waits. The client stays open. A later
-        ``send`` fails in the same way.
+        ``send`` fails in the same way. One that waits for a place in the client's pool or for a TCP
+        connection fails so when ``connect`` is over; for a head on a connection that was used before, when
+        the server speaks, or ``read`` is over.
         """
         self._closed = True
         for response in list(self._responses):
@@ -217,7 +225,14 @@ class AsyncHttpx2Backend(AsyncWaits):
         if abort is not None:
             abort.attach(waiting.end)
         timeouts = {"connect": None, "pool": None, "read": read, "write": read}
-        exchange = Exchange(request, deadlines, timeouts, lambda: waiting.move(deadlines.end()), line)
+        exchange = Exchange(
+            request,
+            deadlines,
+            timeouts,
+            lambda: waiting.move(deadlines.end()),
+            lambda: waiting.move(deadlines.silence()),
+            line,
+        )
 
         async def trace(name: str, info: Mapping[str, Any]) -> None:
             exchange.traced(name, info)

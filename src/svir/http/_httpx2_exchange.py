@@ -49,6 +49,30 @@ After an error it ends as well: many servers close then, some without saying so.
 """
 
 
+class TargetUrl(httpx2.URL):
+    """A URL whose target is sent as it is given, and which is shown without its query.
+
+    httpx2 rewrites paths, and logs the URL of each request: a query may hold a key.
+    """
+
+    def __init__(self, base: str, target: str) -> None:
+        super().__init__(base + target)
+        self._target = target
+
+    @property
+    def raw_path(self) -> bytes:
+        return self._target.encode("ascii")
+
+    def __str__(self) -> str:
+        return str(self.copy_with(query=None, fragment=None))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
+
+    def copy_with(self, **changes: Any) -> httpx2.URL:
+        return httpx2.URL(super().__str__()).copy_with(**changes)
+
+
 class Exchange:
     """One request on its way.
 
@@ -57,6 +81,7 @@ class Exchange:
         deadlines: By when.
         timeouts: What httpx2 is told: seconds for ``connect``, ``pool``, ``read`` and ``write``.
         progress: Called when the connection is there, and whenever the network took a piece of the body.
+        asked: Called when all was sent, and the head of the answer is waited for.
         line: Takes the socket that was opened for it.
     """
 
@@ -66,6 +91,7 @@ class Exchange:
         deadlines: Deadlines,
         timeouts: dict[str, float | None],
         progress: Callable[[], object],
+        asked: Callable[[], object],
         line: Line,
     ) -> None:
         self.upload = Upload(request, progress)
@@ -75,6 +101,7 @@ class Exchange:
         """Whether httpx2 has begun to write the request."""
         self._request = request
         self._progress = progress
+        self._asked = asked
         self._line = line
         self._stream: Any = None
         self._last = False
@@ -91,13 +118,16 @@ class Exchange:
         if (length := content_length(request)) is not None:
             fields.append(("content-length", str(length)))
         host = f"[{origin.host}]" if ":" in origin.host else origin.host
-        return httpx2.Request(
+        url = TargetUrl(f"{origin.scheme}://{host}:{origin.port}", request.target)
+        message = httpx2.Request(
             request.method,
-            f"{origin.scheme}://{host}:{origin.port}{request.target}",
+            url,
             headers=[(name.encode("ascii"), value.strip(" \t").encode("latin-1")) for name, value in fields],
             stream=stream if length else httpx2.ByteStream(b""),
             extensions={"timeout": self.timeouts, "trace": trace},
         )
+        message.url = url  # which it has made a plain one of
+        return message
 
     def traced(self, name: str, info: Mapping[str, Any]) -> None:
         """Takes what httpx2 tells: the part that does something, a dot, what, a dot, and how far it is."""
@@ -106,19 +136,27 @@ class Exchange:
             stream = info["return_value"]
             self._stream = self._stream or stream
             self._line.hold(stream.get_extra_info("socket"))
+        elif event == "start_tls.started":
+            self._line.hold_copy()
         elif event == "send_request_headers.started" and info["request"].method != b"CONNECT":
             self.sent = True
             self._line.shared = name.startswith("http2.")
             self._progress()
-        elif event == "receive_response_headers.complete" and not name.startswith("http2."):
-            _, status, _, fields, *_ = info["return_value"]
-            self._last = status >= 400 or not FRAMING & {name.lower() for name, _ in fields}
+        elif event == "receive_response_headers.started" and info["request"].method != b"CONNECT":
+            self._asked()
+        elif event == "receive_response_headers.complete":
+            *_, fields = info["return_value"]
+            if not name.startswith("http2."):
+                status = info["return_value"][1]
+                self._last = status >= 400 or not FRAMING & {name.lower() for name, _ in fields}
+            # Before the client sees them: its jar of cookies is its maker's.
+            fields[:] = [field for field in fields if field[0].lower() != b"set-cookie"]
         elif event == "response_closed.started" and self._last:
             self._line.shut()  # before the connection is another's
 
     async def drop(self) -> None:
         """Closes the connection that was opened: httpx2 leaves it open when TLS is cancelled."""
-        self._line.shut()
+        self._line.let_go()
         if self._stream is not None and not self._line.shared:
             with contextlib.suppress(Exception):
                 await self._stream.aclose()

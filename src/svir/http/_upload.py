@@ -53,7 +53,7 @@ class Upload:
         self.asked = False
         """Whether the library has begun to take it."""
         self.wanted = True
-        """Whether the server still wants it."""
+        """Whether it is to be sent any further."""
         self._blocks = iter(() if body is None else body)
         self._left = 0 if body is None else len(body)
         self._first: bytes | None = None
@@ -130,9 +130,9 @@ class Upload:
 
     def _pieces(self, block: bytes) -> Generator[bytes, None, None]:
         for at in range(0, len(block), PIECE_BYTES):
+            self._taken()
             if not self.wanted:
                 raise Stopped
             self.asked = True
-            self._taken()
             yield block[at : at + PIECE_BYTES]
         self._taken()

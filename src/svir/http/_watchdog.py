@@ -10,6 +10,7 @@ import contextlib
 import math
 import os
 import socket
+import ssl
 import threading
 import time
 from typing import Any
@@ -36,6 +37,7 @@ class Line:
         """Whether other exchanges are on the same socket: then it is left alone."""
         self._watchdog = watchdog
         self._sock: Any = None
+        self._copy: socket.socket | None = None
         self._pid = os.getpid()
 
     @property
@@ -45,9 +47,24 @@ class Line:
 
     def hold(self, sock: Any) -> None:
         """Says which socket it is: one of Python's, or what an event loop has in its place."""
+        copy, self._copy = self._copy, None
         self._sock = sock
+        if copy is not None:
+            copy.close()
         if self.ended or self.expired:
             self.shut()
+
+    def hold_copy(self) -> None:
+        """Says that TLS is about to take the socket over: its object is empty then, and a copy is held."""
+        if isinstance(self._sock, socket.socket) and not isinstance(self._sock, ssl.SSLSocket):
+            copy = self._sock.dup()
+            self.hold(copy)
+            self._copy = copy
+
+    def let_go(self) -> None:
+        """Shuts the socket down for good."""
+        self.shut()
+        self.hold(None)
 
     def wait(self, until: float | None) -> None:
         """Says that the wait that follows must be over by then, on the monotonic clock; None: never."""
