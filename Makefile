@@ -13,7 +13,8 @@ PYTHON ?= python3
 VENV ?= .venv
 PY := $(VENV)/bin/python
 PYTEST_ARGS ?=
-JOBS ?= 2
+# More than the cores of the smallest machine: a third of what the tests do is waiting.
+JOBS ?= 3
 
 .PHONY: all test lint types mypy basedpyright wheel unit fuzz soak clean
 all: test

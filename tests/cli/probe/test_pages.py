@@ -57,7 +57,7 @@ def test_two_reports_are_compared_in_a_pipe(process, files):
     done = process("probe", "--compare", *files, SVIR_URL="http://127.0.0.1:9")
     assert done.returncode == 0
     assert done.stderr == b""
-    assert done.stdout.decode().splitlines()[0].startswith("different\tstream.done\tok\tbroken\t")
+    assert done.stdout.decode().splitlines()[0].startswith("other verdict\tstream.done\tok\tbroken\t")
 
 
 def test_two_reports_are_compared_as_a_page(command, files, tmp_path):
@@ -65,7 +65,10 @@ def test_two_reports_are_compared_as_a_page(command, files, tmp_path):
     done = command("probe", "--compare", *files, "--html", str(path))
     assert done.returncode == 0
     assert f"svir: the page is in {path}\n".encode() == done.stderr
-    assert "2 different, 3 only in A, 1 only in B, 6 same" in inert(path.read_text("utf-8")).text
+    assert (
+        "1 other verdict, 1 other finding, 3 only in A, 1 only in B, 6 same"
+        in inert(path.read_text("utf-8")).text
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,7 +115,7 @@ def test_two_reports_are_compared_side_by_side_on_a_terminal(environment, files,
     lines = re.sub(r"\x1b\[\d*m", "", shown.decode()).splitlines()
     assert all(line.isprintable() for line in lines)
     assert max(map(len, lines)) <= columns
-    assert "different (2)" in lines
+    assert "other verdict (1)" in lines
     assert any(line.startswith("  stream.done") for line in lines)
 
 
