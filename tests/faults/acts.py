@@ -16,6 +16,9 @@ from tests.support.loopback import Act, Gone, Peer, Serve
 MOST_BYTES = 32 * 1024 * 1024
 """More than a client with small limits takes, and the kernel keeps for it."""
 
+BLOCK_BYTES = 4096
+"""What is sent without end is sent so much at a time."""
+
 
 class Over(Exception):  # noqa: N818 (it is no error)
     """The connection has ended, and so has its script."""
@@ -159,10 +162,11 @@ class Flood(Act):
 
     def perform(self, peer: Peer) -> None:
         sent = 0
+        block = self.data * max(1, BLOCK_BYTES // len(self.data))
         with contextlib.suppress(OSError):
             while sent < MOST_BYTES:
-                peer.sock.sendall(self.data)
-                sent += len(self.data)
+                peer.sock.sendall(block)
+                sent += len(block)
         assert sent < MOST_BYTES, "the client takes in whatever comes"
 
 

@@ -135,6 +135,19 @@ class Row:
     def name(self) -> str:
         return "/".join(filter(None, (self.phase, self.fault, self.how))).replace(" ", "-")
 
+    def deadline(self, name: str) -> float:
+        """Seconds of a deadline that the row gives the client."""
+        return dict(self.options.get("layers", [])).get(name) or self.options[name]
+
+    def slower(self, factor: float) -> Row:
+        """The row with longer deadlines."""
+        options = dict(self.options)
+        for name in DEADLINES.keys() & options.keys():
+            options[name] *= factor
+        if "layers" in options:
+            options["layers"] = [(name, seconds * factor) for name, seconds in options["layers"]]
+        return replace(self, options=options)
+
     def over(self, backend: str, face: str = "") -> Row | None:
         """The row as it is over a backend, or on one face of it; None when it does not apply there."""
         if self.fault in LEFT_OUT.get((backend, self.phase), ()):

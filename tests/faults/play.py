@@ -25,10 +25,24 @@ from tests.support.loopback import Act, Gone, Loopback
 LATE = 2.0
 """Seconds a deadline may be late in real time; the promise is less, the machine may be busy."""
 
+SLOWER = (1, 5, 25)
+"""What a row's deadlines are multiplied by when it is played; see ``Late``."""
+
 PATIENCE = 5.0
-"""Seconds after which what must happen at once has not happened."""
+"""Seconds of the deadlines that are not to be met."""
+
+SURE = 30.0
+"""Seconds after which what must happen at once will not happen."""
 
 CALM = {"connect_timeout": PATIENCE, "idle_timeout": PATIENCE, "include_usage": False, "model": "m"}
+
+
+class Late(AssertionError):  # noqa: N818 (no error yet)
+    """Something took longer than it may; or its deadline passed before the call was where the fault is.
+
+    On a busy machine either says nothing, so the row is played again with longer deadlines. What is late for
+    a reason of svir's is late every time.
+    """
 
 
 class Player:
@@ -51,6 +65,15 @@ class Player:
 
     def play(self, row: Row, over: Over) -> None:
         """Plays a row over a backend; fails when anything of it is not as the row says."""
+        for factor in SLOWER[:-1]:
+            try:
+                self._play(row.slower(factor), over)
+            except Late:
+                continue
+            return
+        self._play(row.slower(SLOWER[-1]), over)
+
+    def _play(self, row: Row, over: Over) -> None:
         with nothing_left():
             with ExitStack() as stack:
                 server, stage, script = self._servers(row, stack)
@@ -124,16 +147,20 @@ class Player:
         got, said = await self._outcome(client, form)
         took = time.monotonic() - begin
         wanted = outcome.fields
+        early = outcome.deadline is not None and got.get("error") == "timeout"
+        if early and got != got | wanted:
+            raise Late((said, got))
         assert {name: got.get(name) for name in wanted} == wanted, (said, got)
         assert outcome.says in said, said
         if got.get("unsent") and server is not None and not is_secure(row):
             assert server.taken == 0, "it was called unsent, and the server has some of it"
-        if outcome.deadline is None:
-            assert took < outcome.within + LATE, took
-        else:
-            layers = dict(row.options.get("layers", []))
-            limit = layers.get(outcome.deadline) or row.options[outcome.deadline]
-            assert limit - 0.005 <= took < max(limit, outcome.within) + LATE, took
+        most = outcome.within
+        if outcome.deadline is not None:
+            limit = row.deadline(outcome.deadline)
+            assert took >= limit - 0.005, took
+            most = max(limit, most)
+        if took >= most + LATE:
+            raise Late(took)
 
     async def _outcome(self, client: Any, form: str) -> tuple[dict[str, Any], str]:
         """What a call came to, and what its error says."""
@@ -184,11 +211,11 @@ def is_secure(row: Row) -> bool:
 
 async def happens(over: Over, event: threading.Event) -> None:
     """Waits, without holding up a loop, until what must happen has happened."""
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + SURE
     while not event.is_set():
         assert time.monotonic() < until, "the connection was left open"
         if over.face.blocking:
-            event.wait(PATIENCE)
+            event.wait(SURE)
         else:
             await over.face.sleep(0.001)
 
