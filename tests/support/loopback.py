@@ -70,6 +70,10 @@ class Peer:
         return data
 
 
+class Unasked(AssertionError):  # noqa: N818 (what the client did not do)
+    """A request did not come, or not whole."""
+
+
 class Act:
     def perform(self, peer: Peer) -> None:
         raise NotImplementedError
@@ -86,9 +90,7 @@ class Request(Act):
         while b"\r\n\r\n" not in data:
             more = peer.recv()
             if not more:
-                raise AssertionError(
-                    f"connection {peer.number} ended before a request came ({len(data)} bytes)"
-                )
+                raise Unasked(f"connection {peer.number} ended before a request came ({len(data)} bytes)")
             data += more
         head, _, rest = data.partition(b"\r\n\r\n")
         line, *fields = head.decode("latin-1").split("\r\n")
@@ -99,7 +101,7 @@ class Request(Act):
         while have < length:
             chunk = peer.recv()
             if not chunk:
-                raise AssertionError(f"connection {peer.number} ended inside a request's body")
+                raise Unasked(f"connection {peer.number} ended inside a request's body")
             chunks.append(chunk)
             have += len(chunk)
         whole = b"".join(chunks)
@@ -203,7 +205,7 @@ class Take(Act):
         while have < self.size:
             data = peer.recv()
             if not data:
-                raise AssertionError("the connection ended early")
+                raise Unasked(f"connection {peer.number} ended early")
             have += len(data)
 
 
