@@ -41,6 +41,10 @@ PATIENCE = 0.25
 WORKERS = 16
 CALLS = 240
 """Calls of a round, on each face."""
+AT_ONCE = 20
+"""Calls at the same time in each loop that shares a client. The last one leaves its connections idle."""
+IDLE = WORKERS + AT_ONCE
+"""Most connections that may be open after a round: those of the blocking client, and those of that loop."""
 WARM_UP = 4
 """Rounds after which nothing may grow any more."""
 GROWTH = 6 << 20
@@ -192,7 +196,7 @@ def in_shared_loops(client, book, seed):
         rng = random.Random(seed + number)
 
         async def some():
-            await asyncio.gather(*(acall(client, book, "read", rng) for _ in range(CALLS // 12)))
+            await asyncio.gather(*(acall(client, book, "read", rng) for _ in range(AT_ONCE)))
 
         asyncio.run(some())
 
@@ -279,10 +283,10 @@ def soak(url, pipe, seconds, seed):
         in_a_fork(client, book)
         rounds += 1
         gc.collect()
-        idle = settle(pipe, WORKERS)
-        if idle > WORKERS:
+        idle = settle(pipe, IDLE)
+        if idle > IDLE:
             book.wrong.append(f"{idle} connections open at the server")
-        if descriptors() > base + WORKERS + 2:
+        if descriptors() > base + IDLE + 2:
             book.wrong.append(f"{descriptors()} descriptors, {base} at the beginning")
         if threading.active_count() > threads:
             book.wrong.append(f"threads that stay: {threading.enumerate()}")

@@ -27,6 +27,7 @@ class Pipe:
 @pytest.fixture
 def short(monkeypatch):
     monkeypatch.setattr(soak, "CALLS", 36)
+    monkeypatch.setattr(soak, "AT_ONCE", 3)
     monkeypatch.setattr(soak, "WARM_UP", 0)
 
 

@@ -14,6 +14,7 @@ import svir
 from svir.http import AiohttpBackend, Origin
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import (
+    Await,
     Call,
     Cut,
     Gone,
@@ -22,6 +23,7 @@ from tests.support.loopback import (
     Request,
     Reset,
     Send,
+    Signal,
     Stall,
     Trickle,
     chunked,
@@ -30,6 +32,8 @@ from tests.support.loopback import (
 
 FACE = Face("asyncio:aiohttp")
 BIG = Bytes(*[bytes(1_000_000)] * 32)
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
 
 
 async def attempt(doing):
@@ -119,6 +123,89 @@ def test_empty_lines_behind_an_answer_are_no_answer(blank):
             backend.close()
 
         FACE.run(main)
+
+
+def test_the_beginning_of_an_answer_behind_an_answer_is_forgotten():
+    beginning = b"HTTP/1.1 200 OK\r\nx: evil\r\n"
+    with Loopback([Request(), Send(ok(b"one") + beginning), Request(), Send(ok(b"two")), Gone()]) as server:
+
+        async def main():
+            backend = FACE.backend()
+            assert await FACE.exchange(backend, post(server)) == b"one"
+            response = await FACE.send(backend, post(server))
+            assert response.headers.get("x") is None
+            assert await FACE.rest(response) == b"two"
+            backend.close()
+
+        FACE.run(main)
+
+
+@pytest.mark.parametrize("stray", [ok(b"evil"), b"\r\n", b"HTTP/1.1 200 OK\r\nx: evil\r\n", None])
+def test_what_its_loop_has_not_read_yet_never_becomes_the_next_answer(stray):
+    go, sent = Await(), Signal()
+    late = Cut() if stray is None else Send(stray)
+    with Loopback(
+        [Request(), Send(ok(b"one")), go, late, sent, *([] if stray is None else [Gone()])],
+        [Request(), Send(ok(b"two")), Gone()],
+    ) as server:
+
+        async def main():
+            backend = FACE.backend()
+            assert await FACE.exchange(backend, post(server)) == b"one"
+            go.event.set()
+            assert sent.event.wait(5)  # the loop stands still
+            assert await FACE.exchange(backend, post(server)) == b"two"
+            backend.close()
+
+        FACE.run(main)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\r\n\r\n" + ok(),
+        b"HTTP/1.1 200 O\0K\r\ncontent-length: 2\r\n\r\nok",
+        OK + b" x: y\r\ncontent-length: 2\r\n\r\nok",
+        CHUNKED + b"2\r\nok\n0\r\n\r\n",
+        CHUNKED + b"0" * 30 + b"2\r\nok\r\n0\r\n\r\n",
+    ],
+)
+def test_it_takes_what_the_builtin_one_refuses(data):
+    with Loopback([Request(), Send(data), Gone()]) as server:
+
+        async def main():
+            backend = FACE.backend()
+            assert await FACE.exchange(backend, post(server)) == b"ok"
+            backend.close()
+
+        FACE.run(main)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ok(head=b"content-length: 2\r\n"),
+        OK + b"content-length: 2, 2\r\n\r\nok",
+        OK + b"content-length: 2\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+        b"HTTP/1.2 200 OK\r\ncontent-length: 2\r\n\r\nok",
+        CHUNKED + b"2;\0\r\nok\r\n0\r\n\r\n",
+        CHUNKED + b"2\r\nok\r\n0\r\n" + b"x: y\r\n" * 300 + b"\r\n",
+    ],
+)
+def test_it_refuses_what_the_builtin_one_takes(data):
+    with Loopback([Request(), Send(data), Gone()]) as server:
+        failing(server, "protocol")
+
+
+@pytest.mark.parametrize("fields", [b"x: y\r\n" * 300, b"x: " + b"a" * 66_000 + b"\r\n"])
+def test_a_head_has_256_fields_of_64_kib_at_most(fields):
+    with Loopback([Request(), Send(ok(head=fields)), Gone()]) as server:
+        assert "no valid HTTP" in str(failing(server, "protocol"))
+
+
+def test_a_body_that_is_garbled_in_the_first_segment_costs_the_head():
+    with Loopback([Request(), Send(chunked(b"a", end=False) + b"evil\r\n"), Gone()]) as server:
+        assert "the head of the answer" in str(failing(server, "protocol"))
 
 
 def test_a_hang_up_after_an_answer_may_cost_the_next_request():

@@ -396,6 +396,15 @@ def test_a_body_without_length_ends_with_the_connection(face, wire):
         (ok(head=b"x: " + b"a" * 300_000 + b"\r\n"), "protocol"),
         (b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000, "protocol"),
         (ok(head=(b"x: " + b"a" * 1000 + b"\r\n") * 300), "protocol"),
+        (b"HTTP/1.1 099 Early\r\ncontent-length: 2\r\n\r\nok", "protocol"),
+        (ok(head=b"x: evil\x0b\r\n"), "protocol"),
+        (ok(head=b"evil : x\r\n"), "protocol"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: %s2\r\n\r\nok" % (b"0" * 20), "protocol"),
+        # Not of one length, and in no framing: whether it is whole, nobody could say.
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\nok", "protocol"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "protocol"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked, gzip\r\n\r\n0\r\n\r\n", "protocol"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding:\r\ncontent-length: 2\r\n\r\nok", "protocol"),
     ],
 )
 def test_a_bad_head_ends_the_exchange(face, data, kind):

@@ -235,6 +235,24 @@ def test_an_answer_behind_an_answer_is_the_next_one(any_face):
     two(any_face, [[Request(), Send(ok(b"one") + ok(b"evil")), Request(), Gone()]], b"one", b"evil")
 
 
+def test_a_head_and_what_follows_a_body_may_each_have_100_kib(any_face):
+    """And what came with the last read, which is up to 64 KiB."""
+    half = ok(b"one", head=b"x: " + b"a" * 95_000 + b"\r\n")
+    long = b"x: " + b"a" * 190_000 + b"\r\n"
+    two(any_face, [[Request(), Send(half), Gone()]], b"one")
+    with Loopback([Request(), Send(ok(head=long)), Gone()]) as server:
+        assert "no valid HTTP" in str(failing(any_face, post(server), "protocol"))
+    with Loopback([Request(), Send(chunked(b"a", end=False) + b"0\r\n" + long), Gone()]) as server:
+
+        async def main():
+            response = await any_face.send(any_face.backend(), post(server))
+            assert await any_face.read(response) == b"a"
+            with pytest.raises(svir.ProtocolError):
+                await any_face.read(response)
+
+        any_face.run(main)
+
+
 def test_without_keep_alive_nothing_behind_an_answer_is_seen():
     limits = httpx2.Limits(max_keepalive_connections=0)
     scripts = [[Request(), Send(ok(body) + ok(b"evil")), Gone()] for body in (b"one", b"two")]

@@ -28,11 +28,11 @@ from svir.errors import (
 from svir.http._aiohttp_wire import broken
 from svir.http._net import Fault
 from svir.http._roundtrip import closed_error
-from svir.http._seam import Headers
 
 if TYPE_CHECKING:
     from svir.http._aiohttp_wire import Wire
     from svir.http._net_asyncio import AsyncioNetwork
+    from svir.http._seam import Headers
 
 __all__ = ["AiohttpResponse"]
 
@@ -43,11 +43,11 @@ class AiohttpResponse:
     status: int
     headers: Headers
 
-    def __init__(self, response: aiohttp.ClientResponse, wire: Wire, network: AsyncioNetwork) -> None:
+    def __init__(
+        self, response: aiohttp.ClientResponse, headers: Headers, wire: Wire, network: AsyncioNetwork
+    ) -> None:
         self.status = response.status
-        self.headers = Headers(
-            [(name.decode("latin-1"), value.decode("latin-1")) for name, value in response.raw_headers]
-        )
+        self.headers = headers
         self._response = response
         self._content = response.content
         self.backend: object = None

@@ -4,6 +4,8 @@
 2. Until aiohttp shows the connection it took, and until it asks for the body, ``unsent`` is certain.
 3. aiohttp's errors hold the request, with the key. They are read by type, and ours returned when they are
    gone.
+4. What aiohttp took for a head, h11 has to take as well, as in the built-in backend: aiohttp would read a
+   body of an encoding that it does not know up to the connection's end, and call that whole.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import aiohttp
+import h11
 from yarl import URL
 
 from svir.errors import Error, ProtocolError, TransportError
@@ -24,6 +27,7 @@ from svir.http._connection import HEAD_BYTES
 from svir.http._net import Fault, connect_fault
 from svir.http._roundtrip import closed_error
 from svir.http._scopes import AsyncioScope
+from svir.http._seam import Headers
 from svir.http._tls import handshake_fault
 from svir.http._upload import Upload, content_length
 
@@ -36,6 +40,9 @@ if TYPE_CHECKING:
     from svir.http._seam import HttpRequest
 
 __all__ = ["Sending"]
+
+
+NO_HTTP = "the head of the answer is no valid HTTP/1.1"
 
 
 class OtherProtocol(Exception):  # noqa: N818 (a value that aiohttp hands back)
@@ -92,11 +99,18 @@ class Sending:
             current.reset(token)
             if self._wire is None:
                 self._give_place()
-        if answer is not None and answer.status != 101 and _is_short(answer) and self._wire is not None:
-            self._upload.wanted = answer.status < 300
-            return AiohttpResponse(answer, self._wire, self._network)
+        if answer is not None and self._wire is not None:
+            headers = _headers(answer)
+            if isinstance(headers, Headers):
+                self._upload.wanted = answer.status < 300
+                return AiohttpResponse(answer, headers, self._wire, self._network)
+            failure = headers
         self._shut()
         return self._failed(failure)
+
+    def knows(self, connection: Connection) -> bool:
+        """Whether a request has gone out on it before."""
+        return connection.protocol in self._session.sockets
 
     def connected(self, connection: Connection) -> None:
         """Says that the request is about to go out."""
@@ -139,8 +153,8 @@ class Sending:
             return closed_error(unsent=unsent)
         if self.scope.over:
             return self._deadlines.over(connecting=unsent)
-        if failure is None:  # 101, or too long a head
-            failure = ProtocolError("the head of the answer is no valid HTTP/1.1")
+        if failure is None:
+            failure = ProtocolError(NO_HTTP)
         failure.unsent = unsent
         return failure
 
@@ -162,7 +176,7 @@ def _meaning(error: Exception) -> Error:
             (handshake_fault(wrong) if isinstance(wrong, ssl.SSLError) else Fault.TLS_INVALID).value
         )
     if isinstance(error, aiohttp.ClientResponseError):
-        return ProtocolError("the head of the answer is no valid HTTP/1.1")
+        return ProtocolError(NO_HTTP)
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return TransportError("it was closed by the server before an answer came")
     if isinstance(error, UnicodeError):  # it has no name's form
@@ -172,9 +186,15 @@ def _meaning(error: Exception) -> Error:
     return TransportError(f"{broken(error).value} before an answer came")
 
 
-def _is_short(answer: aiohttp.ClientResponse) -> bool:
-    """Whether the head is within its bound (S36): aiohttp bounds each field, and how many there are."""
-    return sum(len(name) + len(value) for name, value in answer.raw_headers) <= HEAD_BYTES
+def _headers(answer: aiohttp.ClientResponse) -> Headers | ProtocolError:
+    """The fields of a head, as h11 has them, or what is wrong with it: rule 4, and S36."""
+    if sum(len(name) + len(value) for name, value in answer.raw_headers) > HEAD_BYTES:
+        return ProtocolError(f"the head of the answer is over {HEAD_BYTES // 1024} KiB")
+    try:
+        head = h11.Response(status_code=answer.status, headers=list(answer.raw_headers))
+    except h11.LocalProtocolError:
+        return ProtocolError(NO_HTTP)
+    return Headers([(name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers])
 
 
 def _connecting(error: OSError) -> Fault:

@@ -3,12 +3,14 @@
 1. aiohttp is given nothing to decide: no time-outs, redirects, cookies, proxies, decompression or headers of
    its own, and no limit of connections (its queue forgets whose turn it is when one in it is cancelled).
 2. It shows the connection it took to the class of its requests (``_Asking.send``) before it sends. One on
-   which something came while it was idle is left for another: aiohttp would take that for the answer.
+   which something came while it was idle, the end included, is left for another: aiohttp would take that for
+   the answer. The kernel is asked too, since the loop may not have read it yet.
 """
 
 from __future__ import annotations
 
 import asyncio
+import selectors
 import socket
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, Self
@@ -17,7 +19,6 @@ from weakref import WeakKeyDictionary
 import aiohttp
 
 from svir.http._aiohttp_wire import shut_down
-from svir.http._connection import HEAD_BYTES
 from svir.http._idle import IDLE_SECONDS
 from svir.http._net import is_localhost, is_loopback
 
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
 
 __all__ = ["NotLocal", "Sender", "Session", "Stale", "current"]
 
-HEADERS = 1000
-"""Most fields of a head; each may be as long as a whole head of the built-in backend."""
+FIELD_BYTES = 64 * 1024
+"""Most bytes of a line of a head."""
+
+FIELDS = 256
+"""Most fields of a head: aiohttp bounds each, and how many there are, and takes in all of them first."""
 
 
 class Sender(Protocol):
@@ -39,10 +43,17 @@ class Sender(Protocol):
     plain: bool
     """Whether that goes without TLS."""
 
+    def knows(self, connection: Connection) -> bool:
+        """Whether a request has gone out on it before."""
+        ...
+
     def connected(self, connection: Connection) -> None:
         """Says that the request is about to go out."""
         ...
 
+
+Looking = getattr(selectors, "PollSelector", selectors.SelectSelector)
+"""Looks at one socket; on Windows there is no better one."""
 
 current: ContextVar[Sender] = ContextVar("svir_aiohttp_sender")
 """Who sends, where aiohttp is at work."""
@@ -71,9 +82,9 @@ class Session:
             skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
             auto_decompress=False,
             trust_env=False,
-            max_line_size=HEAD_BYTES,
-            max_field_size=HEAD_BYTES,
-            max_headers=HEADERS,
+            max_line_size=FIELD_BYTES,
+            max_field_size=FIELD_BYTES,
+            max_headers=FIELDS,
         )
         # It would send a GET again that the server may have read; there is no other switch.
         self.client._retry_connection = False  # noqa: SLF001
@@ -104,10 +115,21 @@ class _Asking(aiohttp.ClientRequest):
     """Shows who sends which connection it is, before a byte goes out."""
 
     async def send(self, conn: Connection) -> aiohttp.ClientResponse:
-        if conn.protocol is not None and conn.protocol.should_close:
+        sender = current.get()
+        if sender.knows(conn) and not _quiet(conn):
             raise Stale
-        current.get().connected(conn)
+        sender.connected(conn)
         return await super().send(conn)
+
+
+def _quiet(connection: Connection) -> bool:
+    """Whether a connection is open and nothing has come on it."""
+    protocol, transport = connection.protocol, connection.transport
+    if protocol is None or transport is None or protocol.should_close:
+        return False
+    with Looking() as looking:
+        looking.register(transport.get_extra_info("socket"), selectors.EVENT_READ)
+        return not looking.select(0)
 
 
 class _Answer(aiohttp.ClientResponse):
