@@ -107,7 +107,7 @@ def damage_bytes(chance, data):
 
 def attempt(data) -> bool:
     """Whether the data was a cassette."""
-    started, refusal = time.perf_counter(), None
+    started, refusal = time.thread_time(), None
     try:
         exchanges = read_tape(data)
     except ConfigError as error:

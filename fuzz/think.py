@@ -76,7 +76,7 @@ def make(rng):
 
 def attempt(given):
     text, places = given
-    splitter, pieces, started = ThinkSplitter(), [], time.perf_counter()
+    splitter, pieces, started = ThinkSplitter(), [], time.thread_time()
     for part in cut(text, places):
         pieces += splitter.feed(part)
         awaited = CLOSE if splitter.inside else OPEN

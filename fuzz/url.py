@@ -67,7 +67,7 @@ def make(rng):
 
 def attempt(given):
     url, allow_http = given
-    started, refusal = time.perf_counter(), None
+    started, refusal = time.thread_time(), None
     try:
         base = parse_base(url, allow_http=allow_http)
     except ConfigError as error:

@@ -200,6 +200,7 @@ DIFFERENCES: dict[str, dict[str, Difference]] = {
 """By library, then by the row of the page."""
 
 LOOKS_INSIDE = (
+    "test_a_sender_whose_request_was_just_taken",
     "test_a_call_that_is_closed_already_waits_for_nothing",
     "test_no_socket_to_be_had",
     "test_idle_connections_of_a_loop_that_is_gone_are_closed_from_any_thread",

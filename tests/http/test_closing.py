@@ -17,7 +17,7 @@ import pytest
 import trio
 
 import svir
-from svir.http import Abort, AsyncHttp11Backend, Http11Backend, Origin, _engine, _pool
+from svir.http import Abort, AsyncHttp11Backend, Http11Backend, Origin, _engine, _net, _pool
 from svir.http._idle import IdleList
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import Await, Gone, Loopback, Pause, Request, Send, Signal, Stall, chunked, ok
@@ -70,6 +70,29 @@ class TestClosingWakes:
                 error = await face.beside(lambda: face.send(backend, post(server)), close)
                 closed_by_this_program(error, unsent=False)
                 assert gone.event.wait(5)
+
+            face.run(main)
+
+    def test_a_sender_whose_request_was_just_taken(self, face, wire, monkeypatch):
+        tls, options = wire
+        give, made = _net.Tcp.give, []
+
+        def give_and_close(tcp, data):
+            taken = give(tcp, data)
+            while made:
+                made.pop().close()
+            return taken
+
+        monkeypatch.setattr(_net.Tcp, "give", give_and_close)
+        with Loopback([Request(), Send(ok()), Gone()], **tls) as server:
+
+            async def main():
+                backend = face.backend(**options)
+                assert await face.exchange(backend, post(server)) == b"ok"
+                made.append(backend)
+                with pytest.raises(svir.TransportError) as caught:
+                    await face.send(backend, post(server))
+                closed_by_this_program(caught.value, unsent=False)
 
             face.run(main)
 

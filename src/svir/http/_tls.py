@@ -198,16 +198,20 @@ class TlsStream:
                 return Fault.TLS_BROKEN
             self._counted = False
             self._out = memoryview(self._outgoing.read())
-        outcome = await self._tcp.write(self._out, until, look=look)
+        before = self._tcp.sent
+        try:
+            outcome = await self._tcp.write(self._out, until, look=look)
+        finally:
+            # Whatever came of it: it may have been closed just after the kernel had taken some.
+            if self._tcp.sent > before and not self._counted:
+                self._counted = True
+                self.sent += self._plain
         if isinstance(outcome, bytes):
             self._received(outcome)
             plain = self._decrypt()
             return 0 if plain is None else plain  # a session ticket is no answer
         if isinstance(outcome, Fault):
             return outcome
-        if not self._counted:
-            self._counted = True
-            self.sent += self._plain
         self._out = self._out[outcome:]
         return 0 if self._out else self._plain
 
