@@ -172,7 +172,7 @@ def test_every_kind_of_failure_has_its_code_and_two_lines(command, script, respo
             ["--api-key-env", "MY_KEY"],
             [
                 "svir: the server refused the credentials: HTTP 401: the key was not accepted",
-                "Check SVIR_KEY, or the variable that --api-key-env names: is it this server's key?",
+                "Check SVIR_KEY, or what --api-key-env or --header names: is it this server's key?",
             ],
         ),
         (

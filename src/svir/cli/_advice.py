@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["ADVICE", "RECORDED", "advise", "respell"]
 
 AGAIN = "Trying again may help."
+CHECK_KEY = "Check SVIR_KEY, or what --api-key-env or --header names: is it this server's key?"
 SHOWN_RAW = "`svir ask --raw` shows what the server sends."
 
 
@@ -46,11 +47,9 @@ ADVICE = {
         "If it wants a key, name the environment variable that holds it: --api-key-env NAME.",
         "it does not allow this",
     ),
-    "authentication keyed": Advice(
-        "Check SVIR_KEY, or the variable that --api-key-env names: is it this server's key?"
-    ),
+    "authentication keyed": Advice(CHECK_KEY),
     "authentication 401 keyed": Advice(
-        "Check SVIR_KEY, or the variable that --api-key-env names: is it this server's key?",
+        CHECK_KEY,
         "the key was not accepted",
     ),
     "authentication 403 keyed": Advice("Another key may be allowed this, or this key another model."),
@@ -107,7 +106,7 @@ SPELLINGS = [
             r"allow_http=True on a trusted network",
             "--allow-http on a trusted network (the key goes there too)",
         ),
-        (r"; give it with query=, where it is kept out of logs", ", which the command has no option for"),
+        (r"; give it with query=, where it is kept out of logs", ": --query NAME=VALUE gives it"),
         (r", or use path=", ""),
         (r": set media_type=", ": use a png, jpg, gif or webp file"),
         (r"(; )?(see Limits\.\w+|Limits\(\w+=\.\.\.\) allows more)", ""),
@@ -117,6 +116,7 @@ SPELLINGS = [
         ),
         (r"client\.models\(\)", "`svir models`"),
         (r"api_key=, api_key_env= or api_key_file=", "--api-key-env NAME"),
+        (r"\b(path|query)=", r"--\1"),
         (r"\bapi_key(_env)?=", "--api-key-env NAME"),
         (r"\bapi_key_env\b", "--api-key-env"),
         (r"\bmax_tokens=", "--max-tokens"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import textwrap
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 from typer.exceptions import TyperException
 from typer.main import get_command
 
@@ -16,15 +17,19 @@ from svir.cli import _app_chat, _app_decode, _app_probe, _commands
 from svir.cli._completion import NAME, Completion, completes, script
 from svir.cli._connect import Server, key_variable
 from svir.cli._exits import EXIT_CODES, NO_OUTPUT, USAGE, finish, settle
+from svir.cli._gateway import gateway_of
 from svir.cli._options import (
     AllowHttp,
+    ApiPath,
     Effort,
     Gguf,
+    Header,
     KeyName,
     Lenient,
     Local,
     MaxTokens,
     Model,
+    Query,
     System,
     Url,
 )
@@ -60,9 +65,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-EXAMPLES = """\b
-Examples: svir ask --local "Why do rivers meander?"
-          git diff | svir ask -f - "Write a commit message." > message.txt"""
+EXAMPLE = """\b
+Example: git diff | svir ask -f - "Write a commit message." > message.txt"""
+
+
+class Command(TyperCommand):
+    """One whose help does not spend a line on --help: whoever reads it knows."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """The option, which is not listed."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.hidden = True
+        return option
 
 
 def run() -> int:
@@ -110,7 +125,7 @@ def root(
         raise typer.Exit
 
 
-@app.command(epilog=EXAMPLES)
+@app.command(cls=Command, epilog=EXAMPLE)
 def ask(
     prompt: Annotated[
         str | None,
@@ -130,6 +145,9 @@ def ask(
     url: Url = None,
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
+    header: Header = None,
+    query: Query = None,
+    path: ApiPath = None,
     local: Local = False,
     gguf: Gguf = None,
     effort: Effort = None,
@@ -141,7 +159,7 @@ def ask(
     lenient: Lenient = False,
     raw: Annotated[bool, typer.Option("--raw", help="Print the server's bytes as they are.")] = False,
 ) -> None:
-    """Ask a model, and print its answer as it arrives. PROMPT left out, or -, is read from standard input."""
+    """Ask a model. PROMPT left out, or -, is read from standard input."""
     if raw and json_schema is not None:
         say("svir: give --raw or --json-schema: raw bytes are not read, so no schema can be kept to")
         raise typer.Exit(USAGE)
@@ -161,32 +179,43 @@ def ask(
         model=model,
         api_key_env=key,
         allow_http=allow_http,
+        gateway=gateway_of(header, query),
+        path=path,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.ask(question, server), key_name=key))
+    raise typer.Exit(finish(lambda: _commands.ask(question, server), secrets=server.secrets))
 
 
-app.command(epilog=_app_chat.EXAMPLE)(_app_chat.chat)
+app.command(cls=Command, epilog=_app_chat.EXAMPLE)(_app_chat.chat)
 
 
-@app.command(epilog="Example: svir models --url http://localhost:1234")
+@app.command(cls=Command, epilog="Example: svir models --url http://localhost:1234")
 def models(
     *,
     url: Url = None,
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
+    header: Header = None,
+    query: Query = None,
     local: Local = False,
     gguf: Gguf = None,
 ) -> None:
     """List the server's models, one ID a line."""
     key = key_variable(api_key_env, url)
-    server = Server(url=url, api_key_env=key, allow_http=allow_http, local=local, gguf=gguf)
-    raise typer.Exit(finish(lambda: _commands.list_models(server), key_name=key))
+    server = Server(
+        url=url,
+        api_key_env=key,
+        allow_http=allow_http,
+        gateway=gateway_of(header, query),
+        local=local,
+        gguf=gguf,
+    )
+    raise typer.Exit(finish(lambda: _commands.list_models(server), secrets=server.secrets))
 
 
-@app.command(epilog="Example: svir local --port 8080")
+@app.command(cls=Command, epilog="Example: svir local --port 8080")
 def local(
     *,
     gguf: Annotated[
@@ -209,5 +238,5 @@ def local(
     raise typer.Exit(finish(lambda: _commands.run_local(gguf, port)))
 
 
-app.command(epilog=_app_probe.EXAMPLE)(_app_probe.probe)
-app.command(epilog=_app_decode.EXAMPLES)(_app_decode.decode)
+app.command(cls=Command, epilog=_app_probe.EXAMPLE)(_app_probe.probe)
+app.command(cls=Command, epilog=_app_decode.EXAMPLES)(_app_decode.decode)

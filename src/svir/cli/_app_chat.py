@@ -9,15 +9,19 @@ import typer
 
 from svir.cli._connect import Server, key_variable
 from svir.cli._exits import finish
+from svir.cli._gateway import gateway_of
 from svir.cli._options import (
     AllowHttp,
+    ApiPath,
     Effort,
     Gguf,
+    Header,
     KeyName,
     Lenient,
     Local,
     MaxTokens,
     Model,
+    Query,
     System,
     Url,
 )
@@ -34,6 +38,9 @@ def chat(
     url: Url = None,
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
+    header: Header = None,
+    query: Query = None,
+    path: ApiPath = None,
     local: Local = False,
     gguf: Gguf = None,
     effort: Effort = None,
@@ -44,10 +51,7 @@ def chat(
     no_history: Annotated[bool, typer.Option("--no-history", help="Do not keep what is typed.")] = False,
     lenient: Lenient = False,
 ) -> None:
-    """Talk with a model; /help lists what can be typed.
-
-    Over a pipe each line is a message, and standard output gets the answers.
-    """
+    """Talk with a model; /help lists what can be typed. A line of a pipe is a message."""
     from svir.cli.chat._chat import Settings
     from svir.cli.chat._chat import chat as hold
 
@@ -60,8 +64,10 @@ def chat(
         model=model,
         api_key_env=key,
         allow_http=allow_http,
+        gateway=gateway_of(header, query),
+        path=path,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: hold(settings, server), key_name=key))
+    raise typer.Exit(finish(lambda: hold(settings, server), secrets=server.secrets))

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from svir.cli._connect import key_variable
+from svir.cli._connect import Server, key_variable
 from svir.cli._exits import USAGE, finish
-from svir.cli._options import AllowHttp, KeyName, Model
+from svir.cli._gateway import gateway_of
+from svir.cli._options import AllowHttp, Gguf, Header, KeyName, Model, Query
 from svir.cli._output import say
 
 __all__ = ["EXAMPLE", "probe"]
@@ -49,9 +50,12 @@ def probe(
     model: Model = "",
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
+    header: Header = None,
+    query: Query = None,
     local: Annotated[
         bool, typer.Option("--local", help="Start a small model on this machine and probe it.")
     ] = False,
+    gguf: Gguf = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,10 +81,7 @@ def probe(
         bool, typer.Option("--verbose", "-v", help="Show what was sent and what came.")
     ] = False,
 ) -> None:
-    """Find out what a model server really does, by asking it.
-
-    URL is the server; or set SVIR_URL. What asking may cost is said before.
-    """
+    """Ask the server at URL (or SVIR_URL) what it does. The cost is said before."""
     if compare is not None:
         alone = {"compare", "html"}
         if any(named(context, name) for name in context.params if name not in alone):
@@ -93,17 +94,24 @@ def probe(
     from svir.cli.probe._command import Wanted, run  # not loaded by the other commands
 
     key = key_variable(api_key_env, url)
-    wanted = Wanted(
+    server = Server(
         url=url,
         model=model,
         api_key_env=key,
         allow_http=allow_http,
+        gateway=gateway_of(header, query),
+        local=local,
+        gguf=gguf,
+    )
+    wanted = Wanted(
+        server=server,
         only=tuple(name.strip() for given in only or () for name in given.split(",") if name.strip()),
         overflow=not no_overflow,
         seconds=float(max_seconds),
-        local=local,
     )
-    raise typer.Exit(finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), key_name=key))
+    raise typer.Exit(
+        finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), secrets=server.secrets)
+    )
 
 
 def named(context: typer.Context, name: str) -> bool:

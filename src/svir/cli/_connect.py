@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import svir
+from svir.cli._gateway import Gateway
 from svir.cli._local import START_SECONDS, LocalServer, LocalServerError
 
 if TYPE_CHECKING:
@@ -33,9 +34,16 @@ class Server(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     api_key_env: str | None = None
     allow_http: bool = False
+    gateway: Gateway = Gateway()
+    path: str | None = None
     lenient: bool = False
     local: bool = False
     gguf: Path | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The environment variables that hold the key and what else is not to be shown."""
+        return (*((self.api_key_env,) if self.api_key_env else ()), *self.gateway.variables)
 
 
 def key_variable(named: str | None, url: str | None) -> str | None:
@@ -68,6 +76,8 @@ def connect(server: Server, output: Output) -> Generator[svir.Client]:
             api_key=key,
             api_key_env=None if key else server.api_key_env,
             allow_http=server.allow_http,
+            path=server.path,
+            **server.gateway.options(),
             mode="lenient" if server.lenient else "strict",
         )
         stack.callback(client.close)

@@ -78,12 +78,12 @@ EXIT_CODES = (
 SERVER_MESSAGE_CHARACTERS = 300
 
 
-def finish(work: Callable[[], int], *, key_name: str | None = None, recorded: bool = False) -> int:
+def finish(work: Callable[[], int], *, secrets: tuple[str, ...] = (), recorded: bool = False) -> int:
     """Does the work, and returns the exit code of however it went.
 
     Args:
         work: What to do.
-        key_name: The variable with the key, if the user named one.
+        secrets: The environment variables with the key, and with whatever else is not to be shown.
         recorded: Whether no server is asked, but a recording read.
     """
     try:
@@ -106,7 +106,7 @@ def finish(work: Callable[[], int], *, key_name: str | None = None, recorded: bo
         say(f"svir: {error.problem}", error.advice)
         return LOCAL_SERVER
     except Error as error:
-        say(*describe(error, key_name=key_name, recorded=recorded))
+        say(*describe(error, secrets=secrets, recorded=recorded))
         return CODES[error.kind]
     except Exception as error:
         if os.environ.get("SVIR_TRACEBACK"):
@@ -119,17 +119,17 @@ def finish(work: Callable[[], int], *, key_name: str | None = None, recorded: bo
     return code
 
 
-def describe(error: Error, *, key_name: str | None = None, recorded: bool = False) -> tuple[str, str]:
+def describe(error: Error, *, secrets: tuple[str, ...] = (), recorded: bool = False) -> tuple[str, str]:
     """What happened, with the server's own words, and the advice; the arguments are those of ``finish``."""
-    said, advice = advise(error, keyed=key_name is not None, recorded=recorded)
-    if key_name is None and error.kind == "authentication" and os.environ.get(KEY):
+    said, advice = advise(error, keyed=bool(secrets), recorded=recorded)
+    if not secrets and error.kind == "authentication" and os.environ.get(KEY):
         advice = advice.replace(" NAME", f" {KEY}")
     line = f"svir: {said}"
     if error.status is not None and str(error.status) not in line:
         line += f" (HTTP {error.status})"
     if error.server_message:
-        key = os.environ.get(key_name or "", "").strip()
-        words = one_line(withheld(error.server_message, key))
+        hidden = (os.environ.get(name, "").strip() for name in secrets)
+        words = one_line(withheld(error.server_message, *hidden))
         more = "..." if len(words) > SERVER_MESSAGE_CHARACTERS else ""
         line += f'. The server says: "{words[:SERVER_MESSAGE_CHARACTERS]}{more}"'
     return line, advice

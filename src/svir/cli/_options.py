@@ -9,16 +9,20 @@ import typer
 
 import svir
 from svir.cli._completion import variables
+from svir.cli._gateway import Given, as_given
 
 __all__ = [
     "AllowHttp",
+    "ApiPath",
     "Effort",
     "Gguf",
+    "Header",
     "KeyName",
     "Lenient",
     "Local",
     "MaxTokens",
     "Model",
+    "Query",
     "System",
     "Url",
 ]
@@ -42,6 +46,43 @@ KeyName = Annotated[
 ]
 AllowHttp = Annotated[
     bool, typer.Option("--allow-http", help="Send in the clear (also the key) to another host.")
+]
+
+
+def as_option(text: str) -> Given:
+    """A header or a parameter of the query, as the parser wants it.
+
+    Raises:
+        typer.BadParameter: It is of another form; a ValueError would be told with the text, secret and all.
+    """
+    try:
+        return as_given(text)
+    except ValueError as error:
+        problem = str(error)
+    raise typer.BadParameter(problem)
+
+
+Header = Annotated[
+    list[Given] | None,
+    typer.Option(
+        "--header",
+        metavar="NAME=...",
+        parser=as_option,
+        help="Add a header: its value, or env:VARIABLE with it.",
+    ),
+]
+Query = Annotated[
+    list[Given] | None,
+    typer.Option(
+        "--query",
+        metavar="NAME=...",
+        parser=as_option,
+        help="Add to every URL: a value, or env:VARIABLE with it.",
+    ),
+]
+ApiPath = Annotated[
+    str | None,
+    typer.Option("--path", metavar="PATH", help="Where to ask below the URL, as /chat/completions."),
 ]
 Local = Annotated[bool, typer.Option("--local", help="Start a small model on this machine, and use it.")]
 Gguf = Annotated[

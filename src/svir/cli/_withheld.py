@@ -15,15 +15,20 @@ KNOWN_BY = 8
 """A text that begins like the key for so many characters is the key, also when it is cut."""
 
 
-def withheld(text: str, key: str) -> str:
-    """The text without the key, as it is or as JSON and URLs write it.
+def withheld(text: str, *keys: str) -> str:
+    """The text without these keys, as they are or as JSON and URLs write them.
 
     Example:
         >>> withheld("no such key: sk-12345678, or sk-1234567", "sk-12345678")
         'no such key: <key>, or <key>'
     """
-    if len(key) < SHORTEST_KEY:
-        return text
+    for key in keys:
+        if len(key) >= SHORTEST_KEY:
+            text = _without(text, key)
+    return text
+
+
+def _without(text: str, key: str) -> str:
     in_json = msgspec.json.encode(key).decode()[1:-1]
     for shape in dict.fromkeys((key, in_json, in_json.replace("/", "\\/"), quote(key, safe=""))):
         head = shape[:KNOWN_BY]

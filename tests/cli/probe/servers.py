@@ -28,7 +28,8 @@ FORM = '{"qx_river": "Glomma", "qx_length_km": 621}'
 
 def step_of(request: Received) -> str:
     """Which of the probe's steps a request belongs to."""
-    method, path, _ = request.line.split(" ")
+    method, target, _ = request.line.split(" ")
+    path = target.partition("?")[0]
     if method == "GET":
         return "models" if path == "/v1/models" else path
     try:
@@ -190,10 +191,11 @@ EFFORTS = [f"effort_{word}" for word in (*Effort, "svir-no-such-effort")]
 
 @dataclass
 class Behave(Act):
-    """Answers the request of a connection, and ends it."""
+    """Answers the request of a connection, and ends it; with ``key``, those alone that have this header."""
 
     answers: dict[str, object]
     active: set[int] = field(default_factory=set)
+    key: tuple[str, str] | None = None
 
     def perform(self, peer: Peer) -> None:
         first = peer.recv()
@@ -209,6 +211,8 @@ class Behave(Act):
             answer = self.long()
         if callable(answer):
             answer = answer(self)
+        if self.key is not None and request.headers.get(self.key[0]) != self.key[1]:
+            answer = refused("401 Unauthorized", "not this key")
         for act in [Send(answer), Cut()] if isinstance(answer, bytes) else answer:
             act.perform(peer)
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from svir.cli.probe._text import plural, quoted, sent_text, withheld
+from svir.http import Secret
 
 KEY = 'sk-"a/b+c=0123456789'
 
@@ -18,13 +19,13 @@ KEY = 'sk-"a/b+c=0123456789'
     ids=["plain", "json", "json-with-slashes", "percent", "cut"],
 )
 def test_a_key_is_withheld_in_every_way_it_may_be_written(echo):
-    shown = quoted(f"bad key {echo}, sorry", KEY, 300)
+    shown = quoted(f"bad key {echo}, sorry", [Secret(KEY)], 300)
     assert shown == "bad key <key>, sorry"
 
 
 def test_a_key_that_stands_where_the_text_is_cut_is_withheld_whole():
     for before in range(20):
-        shown = quoted("x" * before + KEY, KEY, 24)
+        shown = quoted("x" * before + KEY, [Secret(KEY)], 24)
         assert KEY[:6] not in shown
 
 
@@ -38,12 +39,12 @@ def test_what_is_too_short_for_a_key_is_none(key):
 
 
 def test_what_drives_a_terminal_is_escaped():
-    assert quoted(b"\x1b[31mred\x07\r\n\xc2\x9b\xff", "", 100) == r"\x1b[31mred\x07\r\n\x9b" + "\ufffd"
-    assert quoted("\ud800", "", 100) == r"\ud800"
+    assert quoted(b"\x1b[31mred\x07\r\n\xc2\x9b\xff", (), 100) == r"\x1b[31mred\x07\r\n\x9b" + "\ufffd"
+    assert quoted("\ud800", (), 100) == r"\ud800"
 
 
 def test_a_long_text_is_cut():
-    assert quoted(b"a" * 1_000_000, "", 20) == "a" * 17 + "..."
+    assert quoted(b"a" * 1_000_000, (), 20) == "a" * 17 + "..."
 
 
 def test_a_request_is_shown_with_its_long_texts_cut():

@@ -55,7 +55,7 @@ def chat(settings: Settings, server: Server) -> int:
         return refused.code
     output = Output()
     with connect(server, output) as client:
-        return Chat(session, client, output, settings, key_name=server.api_key_env).run(notes)
+        return Chat(session, client, output, settings, secrets=server.secrets).run(notes)
 
 
 def begin(settings: Settings, server: Server) -> tuple[Session, tuple[str, ...]]:
@@ -84,12 +84,12 @@ class Chat:
         output: Output,
         settings: Settings,
         *,
-        key_name: str | None,
+        secrets: tuple[str, ...],
     ) -> None:
         self._session = session
         self._client = client
         self._output = output
-        self._key_name = key_name
+        self._secrets = secrets
         self._models = list[str]()
         self._person = sys.stdin.isatty()
         self._read: Callable[[], str | None] = read_line
@@ -175,7 +175,7 @@ class Chat:
         raise failure
 
     def _refused(self, error: svir.Error) -> RefusedError:
-        said, advice = describe(error, key_name=self._key_name)
+        said, advice = describe(error, secrets=self._secrets)
         return RefusedError(said.removeprefix("svir: "), advice, code=CODES[error.kind])
 
     def _choose(self) -> None:

@@ -23,7 +23,7 @@ from svir.errors import Error, RequestTimeoutError
 from svir.http import Abort, Headers, Secret
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from svir.exchange import Settings
     from svir.http import Backend, HttpRequest, HttpResponse
@@ -36,7 +36,6 @@ CONNECT_SECONDS = 10.0
 GRACE_SECONDS = 0.25
 """How long a thread that is past its deadline may take to say so."""
 WRONG_KEY = Secret("svir-probe-wrong-key")
-NO_KEY = Secret("")
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +69,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         error: Why it did not come to its end: it broke, or came too late.
         stopped: Why we did not read to its end: it was too long, or it was left on purpose.
         seconds: How long all of it took.
-        key: What must not be shown when the server repeats it.
+        keys: What must not be shown when the server repeats it.
     """
 
     asked: Asked
@@ -82,7 +81,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     error: Error | None = None
     stopped: Literal["", "size", "left"] = ""
     seconds: float = 0.0
-    key: Secret = NO_KEY
+    keys: tuple[Secret, ...] = ()
 
     @property
     def late(self) -> bool:
@@ -91,8 +90,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def keyed(self) -> bool:
-        """Whether the user gave a key."""
-        return self.key != NO_KEY
+        """Whether the user gave a key, in whatever header."""
+        return bool(self.keys)
 
     @cached_property
     def content_type(self) -> str:
@@ -101,7 +100,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def quote(self, data: bytes | str, limit: int = 300) -> str:
         """The server's words as text that can be shown anywhere: without the key, escaped, shortened."""
-        return quoted(data, self.key.reveal(), limit)
+        return quoted(data, self.keys, limit)
 
     def arrived(self, size: int) -> float:
         """When the first so many bytes of the body had come, in seconds."""
@@ -114,6 +113,8 @@ class Asker:
     Args:
         settings: The server.
         key: The key for it.
+        made_up: The server, with made-up words for what is a key in another header, or in the query.
+        secrets: What these are.
         seconds: How long the whole probe may take.
         backend: What sends HTTP requests.
         clock: Seconds.
@@ -124,12 +125,17 @@ class Asker:
         settings: Settings,
         key: Secret | None,
         *,
+        made_up: Settings | None = None,
+        secrets: Iterable[Secret] = (),
         seconds: float,
         backend: Backend,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
         self.key = key
+        self.made_up = made_up or settings
+        self.secrets = (*(() if key is None else (key,)), *secrets)
+        """What must not be shown when the server repeats it."""
         self.backend = backend
         self.clock = clock
         self.end = clock() + seconds
@@ -151,9 +157,9 @@ class Asker:
             seconds: How long all of it may take, if so much is left.
         """
         self.sent += 1
-        key = WRONG_KEY if asked.wrong_key else self.key
+        key, settings = (WRONG_KEY, self.made_up) if asked.wrong_key else (self.key, self.settings)
         body = None if asked.body is None else Body([asked.body])
-        request = self.settings.http_request(asked.method, asked.path, key, body)
+        request = settings.http_request(asked.method, asked.path, key, body)
         return Pending(self, asked, request, max(0.0, min(seconds, self.left)))
 
     def until(self, enough: Callable[[], bool], seconds: float) -> bool:
@@ -175,7 +181,7 @@ class Pending:
         self._until = self._begun + seconds
         self._asked = asked
         self._target = request.target.partition("?")[0]
-        self._key = asker.key or NO_KEY
+        self._keys = asker.secrets
         self._abort = Abort()
         self._pieces: list[bytes] = []
         self._size = 0
@@ -236,7 +242,7 @@ class Pending:
                 error=None if self._stopped else error,
                 stopped=self._stopped,
                 seconds=self._clock() - self._begun,
-                key=self._key,
+                keys=self._keys,
             )
 
     def _late(self) -> RequestTimeoutError:

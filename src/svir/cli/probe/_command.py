@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
+    from svir.cli._connect import Server
     from svir.cli.probe._plan import Plan
     from svir.cli.probe._report import Report
+    from svir.exchange import Settings
 
 __all__ = ["Wanted", "find_out", "run"]
 
@@ -40,24 +42,16 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """What the user wants to know, and of whom.
 
     Attributes:
-        url: The server; None for a local one.
-        model: The model; empty for the server's only one.
-        api_key_env: The environment variable with the key.
-        allow_http: Whether plain HTTP may go to another machine.
+        server: The server; its ``path`` is not looked at, and neither is ``lenient``.
         only: The groups of questions; all when empty.
         overflow: Whether to send a prompt that is too long.
         seconds: How long all of it may take.
-        local: Whether to start a small model on this machine.
     """
 
-    url: str | None = None
-    model: str = ""
-    api_key_env: str | None = None
-    allow_http: bool = False
+    server: Server
     only: tuple[str, ...] = ()
     overflow: bool = True
     seconds: float = 300.0
-    local: bool = False
 
 
 def run(wanted: Wanted, *, as_json: bool = False, verbose: bool = False, html: Path | None = None) -> int:
@@ -100,32 +94,46 @@ def find_out(wanted: Wanted) -> Report:
     plan = make_plan(wanted.only, leave_out=leave_out, seconds=wanted.seconds)
     with contextlib.ExitStack() as stack:
         output = Output()
-        url, key = wanted.url, None
-        named = Named(wanted.model, wanted.api_key_env, wanted.allow_http)
-        if wanted.local:
-            server = stack.enter_context(start_local(None, 0, output))
-            url, key = server.url, Secret(server.api_key)
-            named = Named(wanted.model or server.model, KEY)
+        server = wanted.server
+        url, key, added = server.url, None, server.gateway.sources
+        named = Named(server.model, server.api_key_env, server.allow_http, added)
+        if server.local or server.gguf is not None:
+            running = stack.enter_context(start_local(server.gguf, 0, output))
+            url, key = running.url, Secret(running.api_key)
+            named = Named(server.model or running.model, KEY, added=added)
         elif url is None:
             raise ConfigError("no server: give its URL, set SVIR_URL, or try --local")
-        elif wanted.api_key_env is not None:
-            key = _key_in(url, wanted)
-        settings = settings_from(url, {"allow_http": wanted.allow_http}, key)
+        elif server.api_key_env is not None:
+            key = _key_in(url, server)
+        secrets = [Secret(os.environ.get(name, "").strip()) for name in server.gateway.variables]
         backend = Http11Backend()
         stack.callback(backend.close)
         say(f"svir probe: {plan}")
         with _progress(output, plan) as told:
-            return probe(Asker(settings, key, seconds=plan.seconds, backend=backend), plan, named, told)
+            asker = Asker(
+                _settings(url, server, key, made_up=False),
+                key,
+                made_up=_settings(url, server, key, made_up=True),
+                secrets=secrets,
+                seconds=plan.seconds,
+                backend=backend,
+            )
+            return probe(asker, plan, named, told)
 
 
-def _key_in(url: str, wanted: Wanted) -> Secret:
+def _settings(url: str, server: Server, key: Secret | None, *, made_up: bool) -> Settings:
+    options = {"allow_http": server.allow_http, **server.gateway.options(made_up=made_up)}
+    return settings_from(url, options, key)
+
+
+def _key_in(url: str, server: Server) -> Secret:
     """The key in the variable that was named, where a client takes it.
 
     Raises:
         svir.ConfigError: It is not set, or what it holds cannot be a key.
     """
-    Client.openai(url, api_key_env=wanted.api_key_env, allow_http=wanted.allow_http).close()
-    return Secret(os.environ[wanted.api_key_env or ""].strip())
+    Client.openai(url, api_key_env=server.api_key_env, allow_http=server.allow_http).close()
+    return Secret(os.environ[server.api_key_env or ""].strip())
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from svir.cli.probe._text import quoted
 from svir.errors import AuthenticationError, ConfigError, Error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from svir.cli.probe._ask import Answer, Asker
     from svir.cli.probe._plan import Plan
@@ -41,6 +41,7 @@ class Named(NamedTuple):
     model: str = ""
     api_key_env: str | None = None
     allow_http: bool = False
+    added: Sequence[str] = ()
 
 
 def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], object]) -> Report:
@@ -58,13 +59,13 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
     started, begun = datetime.now(UTC), asker.clock()
     evidence = _ask_all(asker, plan, named, progress)
     rows = tuple(row(question, evidence) for question in plan.questions)
-    follow = [*evidence.dialect.options, *(option for one in rows for option in one.options)]
+    follow = [*named.added, *evidence.dialect.options, *(option for one in rows for option in one.options)]
     base = asker.settings.base
     url = f"{base.origin.scheme}://{base.origin.authority}{base.prefix}"
     return Report(
         svir=__version__,
         url=url,
-        model=quoted(evidence.model, asker.key.reveal() if asker.key else "", 200),
+        model=quoted(evidence.model, asker.secrets, 200),
         server=_server_name(evidence),
         started=started.isoformat(timespec="seconds"),
         seconds=round(asker.clock() - begun, 3),

@@ -7,12 +7,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from svir.cli._output import escaped
 from svir.cli._withheld import withheld
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from svir.http import Secret
 
 __all__ = ["plural", "quoted", "sent_text"]
 
@@ -26,11 +31,13 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
-def quoted(data: bytes | str, key: str, limit: int) -> str:
+def quoted(data: bytes | str, keys: Iterable[Secret], limit: int) -> str:
     """Words of a server, as text that can be shown anywhere."""
     text = data if isinstance(data, str) else data.decode("utf-8", "replace")
     # Much longer than the limit is never needed, and a server may send a great deal.
-    return shortened(escaped(withheld(text[: 16 * limit + len(key)], key)), limit)
+    hidden = [key.reveal() for key in keys]
+    longest = max(map(len, hidden), default=0)
+    return shortened(escaped(withheld(text[: 16 * limit + longest], *hidden)), limit)
 
 
 def sent_text(method: str, target: str, body: bytes | None, *, wrong_key: bool) -> str:
