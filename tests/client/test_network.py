@@ -29,7 +29,7 @@ from tests.support.loopback import (
     chunked,
 )
 
-LATE = 1.0
+LATE = 3.0
 """Seconds a deadline may be late in real time; the promise is less, the machine may be busy."""
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"

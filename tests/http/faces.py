@@ -218,7 +218,10 @@ class Face:
 
 
 class Timed:
-    """Asserts that a block ends within a second of a moment: a machine may be busy."""
+    """Asserts that a block ends at a moment, or soon after it."""
+
+    LATE = 3.0
+    """Seconds, since a machine may be busy. What waits for the wrong thing in these tests waits longer."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -229,7 +232,7 @@ class Timed:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is None or issubclass(kind, svir.Error):
             took = time.monotonic() - self.begin
-            assert self.seconds - 0.01 <= took < self.seconds + 1.0, took
+            assert self.seconds - 0.01 <= took < self.seconds + self.LATE, took
 
 
 LIBRARIES = {"h11", "ssl", "socket", "truststore", "aiohttp", "httpx2", "httpcore2", "anyio"}

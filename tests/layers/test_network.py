@@ -14,7 +14,7 @@ from tests.support.faces import closing
 from tests.support.loopback import Cut, Gone, Loopback, Request, Reset, Send, Stall, chunked
 
 WHOLE = chunked(answer("a", "b"))
-LATE = 1.0
+LATE = 3.0
 BUSY = b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n%s\r\n"
 
 

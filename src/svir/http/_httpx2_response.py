@@ -12,6 +12,8 @@ import time
 import warnings
 from typing import TYPE_CHECKING
 
+import httpx2
+
 from svir.errors import ConfigError, RequestTimeoutError
 from svir.http._errand import errand
 from svir.http._httpx2_exchange import body_failure, head_of
@@ -20,8 +22,6 @@ from svir.http._scopes import scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
-
-    import httpx2
 
     from svir.errors import Error
     from svir.http._httpx2_exchange import Exchange
@@ -256,6 +256,4 @@ async def _exhaust(pieces: AsyncGenerator[bytes], line: Line, network: Network) 
 
 
 def _timed_out(error: Exception | None) -> bool:
-    import httpx2
-
     return isinstance(error, httpx2.TimeoutException)
