@@ -5,6 +5,7 @@ from __future__ import annotations
 from svir.cli.probe._report import Verdict
 from tests.cli.probe.servers import (
     BUSY,
+    DIES,
     HTML_200,
     ONE,
     SLOW,
@@ -116,6 +117,7 @@ CASES = [
     ),
     ("leaving.stops", OK, {"__slots": Behave.slots}, "Stops within"),
     ("leaving.stops", UNCLEAR, {"long": text("The", " end.")}, "ended before it could be left"),
+    ("leaving.stops", UNCLEAR, {"long": DIES}, "The answer broke off (the stream ended before"),
     ("leaving.stops", UNCLEAR, {}, "several requests at once"),
     ("speed.first_token", OK, {}, "The first token came after"),
     ("speed.first_token", UNCLEAR, {"plain": stream(role(), chunk({}, "stop"))}, "No text"),

@@ -24,11 +24,13 @@ from tests.cli.probe.servers import (
     probed,
     refused,
     reply_json,
+    role,
     serving,
     step_of,
     text,
 )
-from tests.support.loopback import Cut, Flood, Loopback, Send, Stall
+from tests.cli.scripted import HEAD, chunk
+from tests.support.loopback import Cut, Flood, Gone, Loopback, Send, Stall
 
 HANGS = [Stall()]
 
@@ -236,6 +238,14 @@ def test_a_count_of_requests_shows_whether_it_stops(path):
 def test_a_server_at_work_for_others_is_not_judged_by_its_count():
     with serving(__slots=reply_json([{"is_processing": True}])) as server:
         assert found(server, "leaving.stops").verdict is Verdict.UNCLEAR
+
+
+def test_a_long_answer_that_comes_too_slowly_to_be_left_did_not_end():
+    slow = [Send(HEAD + role() + chunk({"content": "on "})), Gone()]
+    with serving(long=slow) as server:
+        row = found(server, "leaving.stops", each=0.5)
+    assert row.verdict is Verdict.UNCLEAR
+    assert row.finding == "Only 1 piece of a long answer came in time (busy?)."
 
 
 @pytest.mark.parametrize(("stops", "verdict"), [(True, Verdict.OK), (False, Verdict.DIFFERENT)])

@@ -67,3 +67,8 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True):
     held_up: bool | None = None
     answered: float | None = None
     waited: float = 0.0
+
+    @property
+    def left(self) -> bool:
+        """Whether enough of it had come to leave it, and to watch what becomes of it."""
+        return bool(self.counter) or self.held_up is not None

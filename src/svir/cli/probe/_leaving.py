@@ -47,7 +47,8 @@ def leave(asker: Asker, evidence: Evidence, seconds: float) -> Departure | None:
     coming = asker.begin(long, seconds)
     asker.until(lambda: coming.done or _pieces(coming) >= FIRST_PIECES, seconds)
     if coming.done or _pieces(coming) < FIRST_PIECES:
-        return _described(coming.leave(), ended=True)
+        answer = coming.leave()
+        return _described(answer, ended=answer.stopped != "left")
     during = 0
     if counter and not before:  # else others are being served, whose requests it counts as well
         during = busy(asker.ask(Asked(method="GET", path=counter), COUNTER_SECONDS)) or 0

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from svir.cli.probe._evidence import Evidence, Heard
 
 __all__ = [
+    "WHEN_IDLE",
     "Finding",
     "Judge",
     "Question",
@@ -44,6 +45,7 @@ CANNOT = re.compile(
     re.IGNORECASE,
 )
 """Words of a server that says it cannot, whatever status it says it with."""
+WHEN_IDLE = "Probe it when it has nothing else to do."
 FOUR_DOTS = re.compile(r"\.{4}$")
 """The end of a sentence, behind words that were cut off."""
 PASSING = frozenset({408, 429, 502, 503, 504, 529})
@@ -218,7 +220,7 @@ def _no_answer(heard: Heard) -> Finding:
     # What takes too long, or was never sent, says nothing of what was asked.
     if heard.answer.late:
         found = f"{detail[:1].upper()}{detail[1:]} (busy?)."
-        return Finding(Verdict.UNCLEAR, found, heard, advice="Probe it when it has nothing else to do.")
+        return Finding(Verdict.UNCLEAR, found, heard, advice=WHEN_IDLE)
     clear = heard.confirmed and not (error is not None and error.unsent)
     clear = clear or isinstance(error, ProtocolError)  # that is a server's own doing, whenever it comes
     return Finding(Verdict.BROKEN if clear else Verdict.UNCLEAR, f"No answer: {detail}{_too(heard)}.", heard)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svir.cli.probe._evidence import Heard
-from svir.cli.probe._questions._finding import Finding, Question, nothing, obstacle
+from svir.cli.probe._questions._finding import WHEN_IDLE, Finding, Question, broken_off, nothing, obstacle
 from svir.cli.probe._report import Verdict
 from svir.cli.probe._text import plural
 
@@ -30,8 +30,12 @@ def stops(evidence: Evidence) -> Finding:
     heard = Heard(seen.long)
     if (found := obstacle(evidence, heard)) is not None:
         return found
+    if seen.long.late or not (seen.ended or seen.left):
+        told = f"Only {plural(seen.pieces, 'piece')} of a long answer came in time (busy?)."
+        return Finding(Verdict.UNCLEAR, told, heard, advice=WHEN_IDLE)
     if seen.ended:
-        return Finding(Verdict.UNCLEAR, "The answer ended before it could be left.", heard)
+        how = "The answer ended" if heard.complete else broken_off(heard)
+        return Finding(Verdict.UNCLEAR, f"{how} before it could be left.", heard)
     return (_by_counter if seen.counter else _by_time)(seen, heard)
 
 
