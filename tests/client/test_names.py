@@ -21,6 +21,28 @@ def test_the_class_itself_makes_no_client(kind, given):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("name", ["chat", "completions", "responses"])
+def test_a_name_of_another_client_leads_to_what_asks_here(kind, name):
+    client = kind.openai(URL)
+    with pytest.raises(AttributeError) as caught:
+        getattr(client, name)
+    assert str(caught.value) == (
+        f"'{kind.__name__}' object has no attribute '{name}': client.complete() and client.stream() ask; "
+        "docs/migrating.md has both side by side"
+    )
+    assert not hasattr(client, name)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_any_other_name_is_refused_as_python_refuses_it(kind):
+    client = kind.openai(URL)
+    with pytest.raises(AttributeError) as caught:
+        client.compleet("hi")
+    assert str(caught.value) == f"'{kind.__name__}' object has no attribute 'compleet'"
+    assert (caught.value.name, caught.value.obj) == ("compleet", client)
+
+
+@pytest.mark.parametrize("kind", CLASSES)
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from svir.tools._docstring import read_docstring
+from svir.tools._docstring import _warn, read_docstring
 
 GOOGLE = """Looks.
 
@@ -54,8 +54,19 @@ def test_three_styles_are_read(doc):
 
 
 @pytest.mark.parametrize("doc", [GOOGLE, NUMPY, SPHINX], ids=["google", "numpy", "sphinx"])
-def test_without_the_library_the_first_paragraph_is_read(doc, monkeypatch):
+def test_without_the_library_the_first_paragraph_is_read_and_it_is_said_once(doc, monkeypatch):
     monkeypatch.setitem(sys.modules, "docstring_parser", None)
+    _warn.cache_clear()
+    with pytest.warns(UserWarning, match=r"pip install 'svir\[tools\]'") as said:
+        read = [read_docstring(doc) for _ in range(2)]
+    assert read == [("Looks.", {})] * 2
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("doc", ["Looks.", "Looks.\n\nIts args: none.\n\nReturns:\n    What it saw."])
+def test_without_the_library_nothing_is_said_where_no_parameter_is_described(doc, monkeypatch):
+    monkeypatch.setitem(sys.modules, "docstring_parser", None)
+    _warn.cache_clear()
     assert read_docstring(doc) == ("Looks.", {})
 
 

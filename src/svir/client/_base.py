@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClientBase", "as_many", "as_request", "as_typed_request"]
 
+ELSEWHERE = ("chat", "completions", "responses")
+"""Where other clients have what asks."""
 POOL_OPTIONS = ("max_connections", "ca_file", "ssl_context")
 """Options of the built-in backend: they concern the pool, which derived clients share."""
 
@@ -107,6 +109,14 @@ class ClientBase:
             self.compatibility,
         )
         return client
+
+    if not TYPE_CHECKING:  # for a type checker, every name would be one
+
+        def __getattr__(self, name: str) -> Never:
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name in ELSEWHERE:
+                said += ": client.complete() and client.stream() ask; docs/migrating.md has both side by side"
+            raise AttributeError(said, name=name, obj=self)
 
     @property
     def compatibility(self) -> Compatibility:

@@ -1,18 +1,27 @@
 """What a docstring says of a function and of its parameters.
 
 Google, NumPy and Sphinx styles are read by ``docstring-parser`` (``svir[tools]``). Without it the first
-paragraph is all that is read.
+paragraph is all that is read, and where that leaves out what is said of parameters, one warning says so.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from docstring_parser import Docstring
 
 __all__ = ["read_docstring"]
+
+OF_PARAMETERS = re.compile(
+    r"^[ \t]*(?:(?:args|arguments|params|parameters)[ \t]*:?[ \t]*$|:param(?:eter)?[ \t])",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Where a section on parameters begins, in any of the styles."""
 
 
 def read_docstring(doc: str | None) -> tuple[str, dict[str, str]]:
@@ -31,12 +40,25 @@ def read_docstring(doc: str | None) -> tuple[str, dict[str, str]]:
     return (parsed.description or "").strip(), {name: said for name, said in parameters.items() if said}
 
 
+@functools.cache
+def _warn() -> None:
+    """Says once in a process what is missing; what raises is not kept, and so is raised again."""
+    warnings.warn(
+        "the docstring of a tool describes its parameters, and what reads that is not installed: "
+        "pip install 'svir[tools]'",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
 def _parse(text: str) -> Docstring | None:
     if not text:
         return None
     try:
         from docstring_parser import ParseError, parse
     except ImportError:
+        if OF_PARAMETERS.search(text):
+            _warn()
         return None
     try:
         return parse(text)
