@@ -2,13 +2,16 @@
 
 PIP_AUDIT ?= pip-audit==2.10.1
 AUDIT := build/audit
+COMMA := ,
+# All but the model server, which is large, and only for trying things out.
+EXTRAS := aiohttp,cli,httpx2,otel,tools
 
 .PHONY: audit floors
 
 # Of the newest versions what a user gets, with all that comes along; of the oldest what is asked for.
 audit: wheel
 	$(PYTHON) -m venv $(AUDIT)/user
-	$(AUDIT)/user/bin/python -m pip install --quiet "$$(ls dist/svir-*.whl)[cli,otel,tools]"
+	$(AUDIT)/user/bin/python -m pip install --quiet "$$(ls dist/svir-*.whl)[$(EXTRAS)]"
 	$(AUDIT)/user/bin/python -m pip freeze --exclude svir > $(AUDIT)/newest.txt
 	$(PY) make/floors.py > $(AUDIT)/floors.txt
 	$(PYTHON) -m venv $(AUDIT)/tool
@@ -23,8 +26,8 @@ floors: wheel
 	$(PYTHON) -m venv build/floors
 	build/floors/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	build/floors/bin/python -m pip install --quiet --group test
-	build/floors/bin/python -m pip install --quiet "$$(ls dist/svir-*.whl)[cli,otel,tools]"
-	$(PY) make/floors.py cli otel tools > build/floors/floors.txt
+	build/floors/bin/python -m pip install --quiet "$$(ls dist/svir-*.whl)[$(EXTRAS)]"
+	$(PY) make/floors.py $(subst $(COMMA), ,$(EXTRAS)) > build/floors/floors.txt
 	sed -n 's/^opentelemetry-api/opentelemetry-sdk/p' build/floors/floors.txt >> build/floors/floors.txt
 	build/floors/bin/python -m pip install --quiet --requirement build/floors/floors.txt
 	build/floors/bin/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS) \
