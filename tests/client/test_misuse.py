@@ -29,15 +29,25 @@ def piece(data):
 
 @pytest.mark.parametrize("face", ASYNC_FACES, ids=repr)
 def test_a_request_whose_opening_was_cancelled_is_not_sent_again(face):
+    came = threading.Event()
+
     async def scenario(client):
         stream = client.stream("hi")
         if face.name == "trio":
-            with trio.move_on_after(0.1):
+            async with trio.open_nursery() as nursery:
+
+                async def cancel():
+                    assert await trio.to_thread.run_sync(came.wait, 5)
+                    nursery.cancel_scope.cancel()
+
+                nursery.start_soon(cancel)
                 await anext(stream)
         else:
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.1):
-                    await anext(stream)
+            opening = asyncio.ensure_future(anext(stream))
+            assert await asyncio.to_thread(came.wait, 5)
+            opening.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await opening
         for _ in range(2):
             with pytest.raises(svir.TransportError, match="interrupted") as caught:
                 await anext(stream)
@@ -48,7 +58,7 @@ def test_a_request_whose_opening_was_cancelled_is_not_sent_again(face):
         async with closing(face.client(server.url, model="m")) as client:
             await scenario(client)
 
-    with Loopback([Request(), Gone()]) as server:
+    with Loopback([Request(), Signal(came), Gone()]) as server:
         face.run(whole)
         assert len(server.requests) == 1
 

@@ -226,6 +226,12 @@ def test_a_hang_up_after_an_answer_may_cost_the_next_request():
         assert len(server.requests) <= 5
 
 
+def test_an_end_while_it_sends_may_be_told_as_a_reset():
+    with Loopback([Cut()]) as server:
+        error = failing(server, "transport")
+    assert "it was reset before" in str(error) or "closed by the server before" in str(error)
+
+
 def test_nothing_is_sent_again():
     with Loopback([Request(), Send(ok()), Request(), Reset()]) as server:
 

@@ -577,6 +577,26 @@ def test_a_reset_under_tls_is_told_as_an_end_when_blocking(name, sent, outcome, 
         assert face.run(main) == outcome
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("sync:httpx2", "closed by the server|was reset"),
+        ("asyncio:httpx2", "TLS connection broke|was reset"),
+        ("trio:httpx2", "was reset"),
+    ],
+)
+def test_the_words_of_a_reset_under_tls_are_those_of_who_saw_it(name, says, server_tls, ca_file):
+    face = Face(name)
+    with Loopback([Request(), Send(b"HTTP/1.1 200 OK\r\n"), Reset()], tls=server_tls) as server:
+
+        async def main():
+            with pytest.raises(svir.TransportError, match=f"({says}) before an answer came") as caught:
+                await face.send(face.backend(ca_file=ca_file), post(server))
+            assert_clean(caught.value)
+
+        face.run(main)
+
+
 def test_a_head_that_trickles_on_a_reused_connection_is_late_when_blocking():
     """Which socket it is, httpx2 says only with the head. The silence between two bytes is bounded."""
 
