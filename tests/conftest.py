@@ -6,9 +6,13 @@ import gc
 import signal
 import sys
 import threading
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import svir
 
 # A shell that runs the tests in the background has Ctrl-C ignored, and so would every process they start:
 # one that is to be ended by it would then run for ever.
@@ -32,24 +36,55 @@ def pytest_collection_finish():
     gc.enable()
 
 
-# What a decoder does with every byte of every recording costs ten times as much while its lines are counted,
-# and says nothing more about which of them are tested: others have been there.
+# Whatever runs while coverage counts takes about three times as long, and a decoder's loops ten times. So it
+# counts while svir is imported, which is done once and for all, and then only while a fixture is made or a
+# test runs: not while thousands of tests are found, nor between them. What is `uncounted` does what others
+# have done, and says nothing more about which lines are tested.
+
+COUNT = pytest.StashKey[tuple[object, object]]()
+
+
+def set_count(of_this_thread, of_threads_to_come):
+    threading.settrace(of_threads_to_come)
+    sys.settrace(of_this_thread)
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "uncounted: coverage does not count what this test runs")
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session):
+    if session.config.pluginmanager.hasplugin("_cov"):  # else it may be a debugger that watches
+        for module in walk_packages(svir.__path__, "svir."):
+            if module.name.rpartition(".")[2] != "__main__":
+                import_module(module.name)
+        session.config.stash[COUNT] = sys.gettrace(), threading.gettrace()
+        set_count(None, None)
+    return (yield)
+
+
+def counts(item):
+    return COUNT in item.config.stash and item.get_closest_marker("uncounted") is None
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call(pyfuncitem):
-    counts = pyfuncitem.config.pluginmanager.hasplugin("_cov")  # else it may be a debugger that watches
-    if not counts or pyfuncitem.get_closest_marker("uncounted") is None:
+    if not counts(pyfuncitem):
         return (yield)
-    count, count_of_threads = sys.gettrace(), threading.gettrace()
-    threading.settrace(None)
-    sys.settrace(None)
+    set_count(*pyfuncitem.config.stash[COUNT])
     try:
         return (yield)
     finally:
-        sys.settrace(count)
-        threading.settrace(count_of_threads)
+        set_count(None, None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(request):
+    if not counts(request.node):
+        return (yield)
+    set_count(*request.config.stash[COUNT])
+    try:
+        return (yield)
+    finally:
+        set_count(None, None)

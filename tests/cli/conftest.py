@@ -18,14 +18,10 @@ from tests.cli.scripted import served
 from tests.cli.stand_in import STAND_IN
 from tests.support.loopback import Loopback
 
-HERE = Path(__file__).parent
 
-
-def pytest_collection_modifyitems(items):
+def pytest_itemcollected(item):
     """Coverage leaves the command line out, and the rest of svir has tests of its own: see ``uncounted``."""
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.uncounted)
+    item.add_marker(pytest.mark.uncounted)
 
 
 @pytest.fixture

@@ -79,6 +79,7 @@ def test_the_event_limit_strikes_at_the_first_byte_too_many(size):
     assert frames(strides(b"data: " + b"x" * 500, size), 100) == ([], (ResponseLimitError, 100))
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize("part", [b"x", b": note\n", b"data: y\n", b"\r"])
 def test_the_work_is_linear_in_the_number_of_pieces(part):
     def taken(count):
