@@ -39,7 +39,8 @@ def pytest_collection_finish():
 # Whatever runs while coverage counts takes about three times as long, and a decoder's loops ten times. So it
 # counts while svir is imported, which is done once and for all, and then only while a fixture is made or a
 # test runs: not while thousands of tests are found, nor between them. What is `uncounted` does what others
-# have done, and says nothing more about which lines are tested.
+# have done, and says nothing more about which lines are tested; nor do the tests of hypothesis, since what is
+# tried at random may be something else the next time.
 
 COUNT = pytest.StashKey[tuple[object, object]]()
 
@@ -65,7 +66,9 @@ def pytest_collection(session):
 
 
 def counts(item):
-    return COUNT in item.config.stash and item.get_closest_marker("uncounted") is None
+    if COUNT not in item.config.stash:
+        return False
+    return not any(mark.name in {"uncounted", "hypothesis"} for mark in item.iter_markers())
 
 
 @pytest.hookimpl(wrapper=True)

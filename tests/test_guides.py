@@ -35,6 +35,7 @@ def backend():
     return space["ThroughHttpClient"]
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize("path", ANSWERED, ids=lambda path: path.stem)
 def test_the_pages_backend_passes_the_transport_cases(path, backend, monkeypatch):
     class Adapter:

@@ -17,6 +17,7 @@ SKIPPED = {"CONTRIBUTING.md": 1, "migrating.md": 4, "proxies.md": 2}
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").exists(), reason="the pages are not beside the tests")
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_does_what_it_says(page, tmp_path):
     read(page, tmp_path)

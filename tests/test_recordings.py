@@ -17,7 +17,10 @@ FOLDER = Path(__file__).resolve().parents[2] / "shared" / "recordings"
 INDEX = FOLDER / "index.json"
 ENTRIES = json.loads(INDEX.read_text("ascii")) if INDEX.exists() else []
 
-pytestmark = pytest.mark.skipif(not ENTRIES, reason="the recordings are not beside this repository")
+pytestmark = [
+    pytest.mark.skipif(not ENTRIES, reason="the recordings are not beside this repository"),
+    pytest.mark.uncounted,
+]
 
 
 @pytest.fixture(scope="module", params=FACES, ids=repr)

@@ -146,6 +146,7 @@ async def failing(face, url, asked="hi", **options):
         return caught.value
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize(("kind", "acts"), CASES)
 def test_an_error_shows_nothing_that_is_not_svirs(face, kind, acts):
     with Loopback(*([acts] if acts else [])) as server:

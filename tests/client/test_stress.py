@@ -10,6 +10,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+import pytest
+
 import svir
 from tests.support.chat import answer
 from tests.support.loopback import Act, Loopback, Peer, Request, chunked
@@ -45,6 +47,7 @@ class Picky(Act):
             peer.sock.sendall(chunked(answer(body["messages"][-1]["content"])))
 
 
+@pytest.mark.uncounted
 def test_threads_share_clients_and_what_is_learned(caplog):
     memory, server_side = svir.Compatibility(), Picky()
     start = threading.Barrier(THREADS + 1)

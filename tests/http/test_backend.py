@@ -391,6 +391,7 @@ def test_a_body_without_length_ends_with_the_connection(face, wire):
         face.run(main)
 
 
+@pytest.mark.uncounted
 @pytest.mark.parametrize(
     ("data", "kind"),
     [

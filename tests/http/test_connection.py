@@ -259,6 +259,7 @@ class TestAnswer:
             True,
         )
 
+    @pytest.mark.uncounted
     def test_endless_interim_answers_are_refused(self):
         assert answered(*[b"HTTP/1.1 100 Continue\r\n\r\n"] * 9000)[2] == "protocol"
 

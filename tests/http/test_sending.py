@@ -260,6 +260,7 @@ class TestEarlyAnswers:
 
             face.run(main)
 
+    @pytest.mark.uncounted
     def test_an_interim_answer_does_not_stop_the_body(self, face, wire):
         tls, options = wire
         acts = [
@@ -278,6 +279,7 @@ class TestEarlyAnswers:
 
             face.run(main)
 
+    @pytest.mark.uncounted
     def test_a_server_that_begins_its_answer_early_still_gets_the_whole_body(self, face, wire):
         tls, options = wire
         acts = [
@@ -397,6 +399,7 @@ def rest_of_the_body(peer):
 
 
 class TestBodies:
+    @pytest.mark.uncounted
     @pytest.mark.parametrize("in_memory", [True, False])
     def test_every_byte_arrives_in_order(self, face, wire, in_memory):
         tls, options = wire

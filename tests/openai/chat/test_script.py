@@ -93,6 +93,13 @@ def test_a_text_is_cut_into_words_and_nothing_is_lost(text, reasoning):
     assert all(event.text for event in events)
 
 
+def test_thinking_is_closed_when_nothing_follows():
+    thought = ReasoningDelta("think", "hm")
+    chunks = write_events([thought])
+    assert b"".join(chunks).count(b"</think>") == 1
+    assert decoded(chunks)[0] == thought
+
+
 def test_one_event_is_one_chunk():
     events = answer_events("one two three", "hm", [ToolCall("1", "f", '{"city": "Oslo"}')])
     chunks = write_events(events, usage=Usage(1, 2))
