@@ -52,8 +52,9 @@ class Relay:
         return connection
 
     def printed(self):
-        """The next line that is the program's own; uvicorn logs requests beside it."""
-        return next(line for line in self.process.stdout if line.startswith(("relayed", "not relayed")))
+        """The next line that is the program's own, if one comes; uvicorn logs requests beside it."""
+        own = (line for line in self.process.stdout if line.startswith(("relayed", "not relayed")))
+        return next(own, "nothing")
 
 
 @contextmanager
@@ -65,6 +66,8 @@ def relay(url):
         text=True,
         env=environment(),
     )
+    ended = threading.Timer(PATIENCE, process.kill)  # whoever waits for a line then reads the end
+    ended.start()
     try:
         running = Relay(process)
         yield running
@@ -72,6 +75,7 @@ def relay(url):
         process.wait(PATIENCE)
         running.reader.join(PATIENCE)
     finally:
+        ended.cancel()
         process.kill()
         process.communicate()
 

@@ -43,7 +43,7 @@ class Think(StrEnum):
 def decode(
     file: Annotated[
         # Told above the options, as PROMPT of `svir ask`.
-        Path,
+        str,  # a Path would make the same of ./- and of -
         typer.Argument(metavar="FILE", hidden=True),
     ],
     *,
@@ -104,7 +104,7 @@ def decode(
     if every_cut and (chunk is not None or merge):
         refuse("--every-cut shows no events, so --chunk and --merge do nothing beside it")
     task = Task(
-        file=str(file),
+        file=file,
         reading=Reading(lenient=lenient, think=think.value, limits=limits(limit or [])),
         chunk=chunk,
         every_cut=every_cut,

@@ -7,6 +7,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -38,6 +39,7 @@ class Seat:
         self.terminal = Terminal(columns, lines)
         self.terminal.screen.reset_mode(20)  # a real one is behind a kernel, which adds the carriage returns
         self._ours, theirs = pty.openpty()
+        self.found = self.modes()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
         kept = {name: value for name, value in environment.items() if name != "NO_COLOR"}
         self.child = subprocess.Popen(
@@ -59,6 +61,10 @@ class Seat:
 
     def type(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
+
+    def modes(self) -> list[object]:
+        """How the terminal treats what is typed and what is printed."""
+        return termios.tcgetattr(self._ours)
 
     @property
     def text(self) -> str:
@@ -175,6 +181,23 @@ def test_ctrl_c_stops_the_answer_and_what_was_shown_is_kept(sit, script):
     assert b"half an ans" not in server.requests[2].body
     seat.type("\x04")
     assert seat.end() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("answering", [True, False])
+def test_a_signal_that_ends_it_puts_the_terminal_back(sit, script, number, answering):
+    halves = [Request(), Send(HEAD + chunk({"content": "half an ans"})), Gone()]
+    seat = sit(script(*([halves] if answering else [])), "-m", "m")
+    before = seat.found
+    seat.at_prompt()
+    if answering:
+        seat.type("Why?\r")
+        seat.see("half an ans")
+    assert seat.modes() != before
+    seat.child.send_signal(number)
+    assert seat.end() == -number
+    assert seat.modes() == before
+    assert not seat.terminal.screen.cursor.hidden
 
 
 def test_ctrl_c_before_anything_came_keeps_the_question(sit, script):

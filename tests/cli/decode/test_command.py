@@ -41,6 +41,12 @@ def test_so_is_standard_input(command):
     assert json.loads(done.stdout.splitlines()[0])["text"] == "Herons fish"
 
 
+def test_a_file_that_is_called_as_standard_input_is_has_its_folder_before_it(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(WHOLE)
+    assert command("decode", "./-", stdin=b"").stdout == command("decode", "-", stdin=WHOLE).stdout != b""
+
+
 def test_the_exit_code_is_that_of_the_kind(command, recording):
     broken = recording(WHOLE[:-9])
     done = command("decode", broken)

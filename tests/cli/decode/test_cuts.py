@@ -58,6 +58,11 @@ def test_the_command_says_how_many_it_tried_and_the_one_outcome(show):
     assert len(shown.lines) == 2
 
 
+def test_a_stream_that_is_too_long_for_every_cut_is_refused_at_once(show):
+    with pytest.raises(svir.ConfigError, match=r"at most 64 KiB, .*--chunk N"):
+        show(chunk({"content": "word "}) * 1000 + STOP + DONE, every_cut=True)
+
+
 def test_an_error_that_every_cut_has_is_told_with_its_place(show):
     data = HEAD + b"\r\n" + WHOLE[:-20]
     shown = show(data, every_cut=True)

@@ -22,7 +22,7 @@ from svir.cli.chat._answer import Kept, PlainScreen
 from svir.cli.chat._commands import take
 from svir.cli.chat._effects import Ask, ListModels, Quit, RefusedError, Tell
 from svir.cli.chat._files import load
-from svir.cli.chat._keyboard import Keyboard
+from svir.cli.chat._keyboard import Keyboard, put_back
 from svir.cli.chat._lines import read_line
 from svir.cli.chat._session import Session
 
@@ -113,6 +113,12 @@ class Chat:
 
     def run(self, notes: Iterable[str]) -> int:
         """Reads and answers until the end, and returns the exit code."""
+        if not self._person:
+            return self._talk(notes)
+        with put_back(drawn=self._pretty):
+            return self._talk(notes)
+
+    def _talk(self, notes: Iterable[str]) -> int:
         tell(notes)
         self._choose()
         if self._person:

@@ -1,22 +1,30 @@
-"""The keyboard while an answer comes.
+"""The keyboard: while an answer comes, and when the program is told to end.
 
 1. Ctrl-C stops the answer, once: until the prompt is back, more of it does nothing, so that nothing is left
    half-way.
 2. It does not come while something is drawn, but right after: what was taken in is on the screen.
 3. What else is typed is not shown, since it would be drawn into the answer. The next prompt gets it.
+4. A signal that ends the program, at whatever moment, puts the terminal back first: nobody else would, and a
+   shell whose input is not shown is of no use.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+    from types import FrameType
 
-__all__ = ["Keyboard"]
+__all__ = ["Keyboard", "put_back"]
+
+ENDS = (signal.SIGTERM, signal.SIGHUP)
+AS_FOUND = b"\x1b[?25h\x1b[?2004l\x1b[0m\r\n"
+"""Shows the cursor, takes pasted text as typed, and ends colours: what drawing and prompting change."""
 
 
 class Keyboard:
@@ -83,3 +91,31 @@ def _no_echo() -> Generator[None]:
         yield
     finally:
         termios.tcsetattr(descriptor, termios.TCSANOW, before)
+
+
+@contextlib.contextmanager
+def put_back(*, drawn: bool) -> Generator[None]:
+    """Has the terminal of standard input as it is now when a signal ends the program meanwhile.
+
+    Args:
+        drawn: Whether standard output is a terminal, too, and gets more than lines.
+    """
+    import termios
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+
+    def end(number: int, _: FrameType | None) -> None:
+        with contextlib.suppress(OSError, termios.error):  # it may be gone
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+            if drawn:
+                os.write(sys.stdout.fileno(), AS_FOUND)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    with contextlib.ExitStack() as restore:
+        for number in ENDS:
+            if signal.getsignal(number) is signal.SIG_DFL:  # and not ignored, as by nohup
+                signal.signal(number, end)
+                restore.callback(signal.signal, number, signal.SIG_DFL)
+        yield

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Task", "decode"]
 
+MOST_BYTES = 64 * 1024
+"""Of a stream that is cut in every way: a minute or two."""
+
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be done.
@@ -88,6 +91,7 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
 
     Raises:
         AssertionError: One has another outcome: a fault of svir.
+        svir.ConfigError: The stream is too long for that.
     """
     from rich.console import Console
 
@@ -106,6 +110,11 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
     except svir.Error:
         pass  # it is no stream, as will be told
     else:
+        if len(body) > MOST_BYTES:
+            raise svir.ConfigError(
+                f"--every-cut takes a stream of at most {MOST_BYTES // 1024} KiB, since its time grows with "
+                f"the square of that, and this one has {len(body)} bytes: --chunk N cuts it in one way"
+            )
         with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
             words, tried = differing_cut(body, task.reading)
         if words is not None:
