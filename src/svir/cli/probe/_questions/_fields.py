@@ -60,6 +60,9 @@ def stop(evidence: Evidence) -> Finding:
     if (found := obstacle(evidence, heard)) is not None:
         return found
     reading, shown = heard.reading, tail_of(heard)
+    if _ends_with_it(heard):
+        told = "Kept to, but the stop text is left at the end of the answer."
+        return Finding(Verdict.DIFFERENT, told, heard, text_of(heard))
     if STOP in reading.text:
         return Finding(
             Verdict.DIFFERENT, "Accepted, and not kept: the answer goes on behind it.", heard, text_of(heard)
@@ -69,6 +72,16 @@ def stop(evidence: Evidence) -> Finding:
     if reading.finish == "stop" and usual and reading.text:
         return Finding(Verdict.OK, 'Kept: the answer ends before it, with "stop".', heard, shown)
     return Finding(Verdict.UNCLEAR, "Accepted; the answer did not come to it.", heard, shown)
+
+
+def _ends_with_it(heard: Heard) -> bool:
+    """Whether the stop text comes at the very end: alone, or in the last token, which has more."""
+    reading = heard.reading
+    before, found, behind = reading.text.partition(STOP)
+    if not found or reading.finish != "stop":
+        return False
+    last = reading.visible[-1].delta.get("content")
+    return not behind or (isinstance(last, str) and 0 < len(reading.text) - len(last) <= len(before))
 
 
 def logprobs(heard: Heard) -> Finding:
