@@ -566,6 +566,7 @@ def test_ending_a_call_on_a_reused_connection_is_late_when_blocking():
     ],
 )
 def test_a_reset_under_tls_is_told_as_an_end_when_blocking(name, sent, outcome, server_tls, ca_file):
+    """By the ssl module of Python 3.11; that of 3.13 tells it as what it is."""
     face = Face(name)
     with Loopback([Request(), Send(sent), Reset()], tls=server_tls) as server:
 
