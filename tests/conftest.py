@@ -36,6 +36,14 @@ def pytest_collection_finish():
     gc.enable()
 
 
+# The last of several processes to end is the one that is waited for.
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 # Whatever runs while coverage counts takes about three times as long, and a decoder's loops ten times. So it
 # counts while svir is imported, which is done once and for all, and then only while a fixture is made or a
 # test runs: not while thousands of tests are found, nor between them. What is `uncounted` does what others
@@ -51,6 +59,7 @@ def set_count(of_this_thread, of_threads_to_come):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes many seconds, and so begins before the others")
     config.addinivalue_line("markers", "uncounted: coverage does not count what this test runs")
 
 

@@ -30,6 +30,7 @@ def links(html):
     return re.findall(r'<a\b[^>]*\bhref="([^"]+)"', html), set(re.findall(r'\bid="([^"]+)"', html))
 
 
+@pytest.mark.long
 def test_the_site_is_whole(tmp_path):
     if not (ROOT / "docs" / "site").exists():
         pytest.skip("the site is not beside the tests")

@@ -16,6 +16,7 @@ pytestmark = [
         not (SUITE / "runner.py").exists(),
         reason="the shared conformance suite is not beside this repository",
     ),
+    pytest.mark.long,
     pytest.mark.uncounted,
 ]
 

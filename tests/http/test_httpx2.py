@@ -477,7 +477,6 @@ def test_a_client_gets_its_connection_back_without_an_await(name, how):
         face.run(main)
 
 
-@pytest.mark.uncounted
 @pytest.mark.parametrize("name", FACES[1:])
 def test_a_flood_of_little_chunks_is_ended_in_time_and_lets_the_loop_run(name):
     """Whatever the kernel holds, nothing more of it is taken in once the response is over."""

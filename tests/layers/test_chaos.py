@@ -160,6 +160,7 @@ def open_sockets():
     return count
 
 
+@pytest.mark.long
 @pytest.mark.uncounted
 @pytest.mark.parametrize("face", list(CALLS))
 def test_every_call_is_answered_whole_or_fails_as_what_it_is_and_nothing_stays(face):
