@@ -62,6 +62,19 @@ def test_a_model_the_request_names_wins_and_none_at_all_is_a_config_error():
     assert "client.models()" in str(error)
 
 
+def test_a_request_that_says_nothing_is_refused_before_anything_goes_out():
+    world = World()
+    error = failure(world, svir.from_dict(svir.Request, {"mesages": [{"role": "user", "parts": []}]}))
+    assert (error.kind, world.log) == ("config", [])
+    assert "no messages" in str(error)
+
+
+def test_a_system_prompt_may_stand_alone():
+    world = World(Response(b".\n"))
+    opened(world, svir.Request(system="Greet."))
+    assert world.names == ["send"]
+
+
 @pytest.mark.parametrize(
     ("of_client", "of_request", "asked"),
     [(True, None, True), (False, None, False), (True, False, False), (False, True, True)],

@@ -63,6 +63,11 @@ def test_a_wrong_python_type_is_a_type_error(make):
         make()
 
 
+def test_a_users_turn_says_something():
+    with pytest.raises(ConfigError, match=r"user\(\) needs a part"):
+        user()
+
+
 def test_a_wrong_part_is_named_by_its_place():
     with pytest.raises(TypeError, match=r"Message\.parts\[1\] must be str or Text .* not int"):
         Message("user", ["a", 1])

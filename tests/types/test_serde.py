@@ -137,7 +137,15 @@ def test_null_says_what_a_missing_key_says_where_nothing_is_a_value():
     assert from_dict(Request, {"model": "m", "max_tokens": None, "system": None}) == Request("m")
 
 
+def test_a_message_may_have_any_further_key_beside_its_parts():
+    message = {"role": "user", "parts": [{"text": "x"}], "content": "x"}
+    assert from_dict(Message, message) == svir.user("x")
+
+
 USER = {"role": "user", "parts": []}
+OF_THE_WIRE = (
+    "as messages have it on the wire; svir's have 'parts' (from_wire() in docs/migrating.md converts)"
+)
 
 
 @pytest.mark.parametrize(
@@ -151,6 +159,19 @@ USER = {"role": "user", "parts": []}
             "$.role must be one of user, assistant, tool, not 'system'",
         ),
         (Message, {"role": [], "parts": []}, "$.role must be one of user, assistant, tool, not a list"),
+        (Message, {"role": "user", "content": "my only copy"}, f"$ has 'content', {OF_THE_WIRE}"),
+        (Message, {"role": "system", "content": []}, f"$ has 'content', {OF_THE_WIRE}"),
+        (Message, {"role": "assistant", "tool_calls": []}, f"$ has 'tool_calls', {OF_THE_WIRE}"),
+        (
+            tuple[Message, ...],
+            [{"role": "user", "parts": []}, {"role": "user", "content": "x"}],
+            f"$[1] has 'content', {OF_THE_WIRE}",
+        ),
+        (
+            Request,
+            {"messages": [{"role": "user", "content": "x"}]},
+            f"$.messages[0] has 'content', {OF_THE_WIRE}",
+        ),
         (Message, {"role": "user", "parts": {}}, "$.parts must be a list, not an object"),
         (Message, {"role": "user", "parts": ["x"]}, "$.parts[0] must be an object with text keys, not 'x'"),
         (Message, {"role": "user", "parts": [{}]}, "$.parts[0] has no known part, but nothing"),

@@ -102,6 +102,8 @@ class Exchange:
             raise ConfigError(
                 "no model: name one in the request or in the client (client.models() lists them)"
             )
+        if not request.messages and request.system is None:  # S120: nothing to answer
+            raise ConfigError("no messages: the request has neither a turn nor a system prompt")
         usage = self.settings.include_usage if request.include_usage is None else request.include_usage
         optional = self.api.optional_fields(request, include_usage=usage)
         origin = self.settings.base.origin

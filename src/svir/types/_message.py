@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from svir.errors import ConfigError
 from svir.types._attachment import Image, TextFile
 from svir.types._value import Value, check, keep_texts, several, store, word
 
@@ -184,11 +185,16 @@ def _as_part(given: object, n: int) -> Part:
 def user(*parts: str | Part) -> Message:
     """A user's turn.
 
+    Raises:
+        svir.ConfigError: There is no part.
+
     Example:
         >>> import svir
         >>> svir.user("What changed?", svir.TextFile("diff.patch")).role
         <Role.USER: 'user'>
     """
+    if not parts:
+        raise ConfigError("user() needs a part: a string, an Image or a TextFile")
     return Message(Role.USER, parts)
 
 

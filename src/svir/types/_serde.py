@@ -23,6 +23,7 @@ from svir.types._forms import (
     FLAG,
     FREE,
     NUMBER,
+    OBJECT,
     TEXT,
     WHOLE,
     Bare,
@@ -74,6 +75,21 @@ class _CompletionRecord(Record):
         return super().made(read, path)
 
 
+class _MessageRecord(Record):
+    """A message of the wire has ``content``: read as ours, it would lose all that it says (S120)."""
+
+    def read(self, data: object, path: str) -> Any:
+        given = OBJECT.read(data, path)
+        found = next((key for key in WIRE_KEYS if key in given), None)
+        if found and "parts" not in given:
+            raise ConfigError(
+                f"{path} has {found!r}, as messages have it on the wire; svir's have 'parts'"
+                " (from_wire() in docs/migrating.md converts)"
+            )
+        return super().read(given, path)
+
+
+WIRE_KEYS = ("content", "tool_calls")
 REASONING_SOURCE = Word(REASONING_SOURCES)
 CALL = Record(ToolCall, Field("id", TEXT), Field("name", TEXT), Field("arguments", TEXT, always=True))
 REASONING = Record(Reasoning, Field("source", REASONING_SOURCE), Field("text", TEXT))
@@ -109,7 +125,7 @@ PARTS = OneOf(
         ),
     },
 )
-MESSAGE = Record(Message, Field("role", Word(Role)), Field("parts", Many(PARTS), always=True))
+MESSAGE = _MessageRecord(Message, Field("role", Word(Role)), Field("parts", Many(PARTS), always=True))
 TOOL = Record(
     Tool,
     Field("name", TEXT),
@@ -214,7 +230,8 @@ def from_dict(type: object, data: object) -> object:  # noqa: A002 (the word say
     Args:
         type: The type of a value, ``Part``, ``Event``, or several of one: ``tuple[Message, ...]``,
             ``list[Message]``.
-        data: What ``json`` read. Unknown keys are ignored.
+        data: What ``json`` read. Unknown keys are ignored, unless it is a message as the wire has it, with
+            ``content`` in the place of ``parts``: that is refused (S120).
 
     Raises:
         svir.ConfigError: The data is not such a value; the error says where: ``$.messages[0].parts[1]``.

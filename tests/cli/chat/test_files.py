@@ -151,9 +151,10 @@ def test_a_stored_conversation_whose_file_is_gone_is_refused(tmp_path):
         (b"{}", "neither a request nor a list"),
         (b'{"messages": [{"role": "narrator"}]}', r"\$\.messages\[0\]"),
         (b'[{"role": "user", "parts": [{"video": "a.mp4"}]}]', r"\$\[0\]\.parts\[0\]"),
+        (b'[{"role": "user", "content": "Why?"}]', r"\$\[0\] has 'content', .* docs/migrating\.md"),
         (b"[" * 100_000, "no conversation"),
     ],
-    ids=["text", "bytes", "a string", "nothing", "role", "part", "depth"],
+    ids=["text", "bytes", "a string", "nothing", "role", "part", "of the wire", "depth"],
 )
 def test_what_is_no_conversation_is_told(tmp_path, content, said):
     (tmp_path / "talk.json").write_bytes(content)
