@@ -89,8 +89,10 @@ class Engine:
             failure = await trip.open(request.body, deadlines)
             if failure is None:
                 return trip
-            again = reused and failure.unsent and failure.retryable and isinstance(failure, TransportError)
-            if not again:
+            lost = reused and failure.retryable and isinstance(failure, TransportError)
+            if lost:
+                pool.broke(request.origin, stream)
+            if not (lost and failure.unsent):
                 raise failure
             connection = Connection(request)
             found = await self._stream(pool, request.origin, deadlines, abort, fresh=True)

@@ -5,6 +5,8 @@
    the garbage collector, which must not wait for one.
 3. Who waits for a place is woken by each one that comes free and by each connection that becomes idle, then
    looks again: somebody else may have been faster.
+4. A server that ended a connection soon after an answer does so again: for a while none is kept there after
+   answers of that kind (S121).
 """
 
 from __future__ import annotations
@@ -28,6 +30,12 @@ __all__ = ["Pool"]
 SETTLE_SECONDS = 0.005
 """How long a connection must have stayed open after its first answer before a request goes out on it."""
 
+HASTY_SECONDS = 1.0
+"""A server that ends a connection sooner than that after an answer is hasty."""
+
+APART_SECONDS = 60.0
+"""How long connections to a hasty server are not kept."""
+
 
 class Pool:
     """Connections under one event loop.
@@ -43,12 +51,15 @@ class Pool:
         self._idle: IdleList[Stream] = IdleList()
         self._most = most
         self._waiting: deque[Bell] = deque()
+        self._hasty: dict[tuple[Origin, bool], float] = {}  # until when, by the kind of answer
         self._closed = False
 
     async def take(self, origin: Origin, abort: Abort) -> Stream | None:
         """An idle connection that is still open and quiet."""
         while True:
             stream, dead = self._idle.take(origin, self.network.clock(), _quiet)
+            for one in dead:
+                self.broke(origin, one)
             self._drop(dead)
             if stream is None or stream.streamed in stream.proved:
                 return stream
@@ -67,12 +78,13 @@ class Pool:
             self.drop(stream)
             if abort.asked:
                 return None
+            self.broke(origin, stream)
 
     def keeper(self, origin: Origin) -> Callable[[Stream, bool], None]:
         """Takes back a connection to a server: to be used again, or else shut."""
 
         def take_back(stream: Stream, reuse: bool) -> None:
-            if not reuse or stream.watch.closed:
+            if not reuse or stream.watch.closed or self._is_hasty(origin, stream):
                 self.drop(stream)
                 return
             stream.watch.rest()
@@ -116,6 +128,21 @@ class Pool:
                 if not waited:
                     self._ring()  # it rang for us, and we leave: it is the next one's
         return waited
+
+    def broke(self, origin: Origin, stream: Stream) -> None:
+        """Learns from a connection that was idle, and turned out to be of no use."""
+        now = self.network.clock()
+        if now < stream.rested + HASTY_SECONDS:
+            self._hasty[origin, stream.streamed] = now + APART_SECONDS
+
+    def _is_hasty(self, origin: Origin, stream: Stream) -> bool:
+        until = self._hasty.get((origin, stream.streamed))
+        if until is None:
+            return False
+        if self.network.clock() < until:
+            return True
+        self._hasty.pop((origin, stream.streamed), None)
+        return False
 
     def drop(self, stream: Stream) -> None:
         """Shuts a connection and gives back its place."""
