@@ -101,7 +101,8 @@ def test_errors_copy_whole(kind, how):
 def test_what_is_shown_is_svirs_own_words(kind):
     error = full(kind)
     shown = f"{error} {error!r} {error.args}"
-    assert str(error) == f"{kind.phrase}: what happened"
+    opening = "the server failed" if kind is svir.TransportError else kind.phrase  # it has a status
+    assert str(error) == f"{opening}: what happened"
     assert repr(error).startswith(f"{kind.__name__}('what happened'")
     for hidden in ("their words", "some text", "some reasoning", "half"):
         assert hidden not in shown
@@ -126,6 +127,11 @@ def test_an_error_without_a_detail_says_what_its_kind_means(kind):
     assert kind.phrase
     assert kind().args == ("",)
     assert repr(kind("x" * 3)) in {f"{kind.__name__}('xxx')", f"{kind.__name__}('xxx', retryable=True)"}
+
+
+def test_a_status_is_no_failed_connection():
+    assert str(svir.TransportError("HTTP 500", status=500)) == "the server failed: HTTP 500"
+    assert svir.TransportError("HTTP 500", status=500).kind == "transport"
 
 
 def test_an_answer_error_carries_the_answer():

@@ -284,6 +284,8 @@ PROVOKED = [
     lambda: streamed(b'data: {"error": {"code": "context_length_exceeded"}}\n\n'),
     lambda: ask(context_tokens=10, fields={"max_tokens": 5}),
     lambda: replied(200, "<html>", **{"content-type": "text/html"}),
+    lambda: replied(200, "{}", **{"content-type": "application/json"}),
+    lambda: replied(200, "", **{"content-type": "text/plain"}),
     lambda: served(Send(chunked(head=b"content-encoding: gzip\r\n")), Cut()),
     lambda: streamed(b'data: {"error": {"message": "no"}}\n\n'),
     lambda: streamed(pieces("One")),

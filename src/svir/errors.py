@@ -159,7 +159,7 @@ class Error(Exception):
     kind: ClassVar[ErrorKind]
     """The word for this kind: what to decide by, beside the class."""
     phrase: ClassVar[str]
-    """What this kind means, in a few words; opens ``str(error)``."""
+    """What this kind means, in a few words; opens ``str(error)``, save of a transport error with a status."""
     transient: ClassVar[bool] = False
     """Whether errors of this kind are retryable unless one says otherwise."""
 
@@ -205,7 +205,12 @@ class Error(Exception):
         self.place = place
 
     def __str__(self) -> str:
-        return f"{self.phrase}: {self.detail}" if self.detail else self.phrase
+        phrase = self._opening()
+        return f"{phrase}: {self.detail}" if self.detail else phrase
+
+    def _opening(self) -> str:
+        """What opens the text."""
+        return self.phrase
 
     def __repr__(self) -> str:
         fields = {n: getattr(self, n) for n in ("status", "code", "retry_after", "request_id", "partial")}
@@ -229,6 +234,10 @@ class TransportError(Error):
     kind = "transport"
     phrase = "the connection to the server failed"
     transient = True
+
+    def _opening(self) -> str:
+        # With a status there was an answer: the connection is not what failed.
+        return self.phrase if self.status is None else "the server failed"
 
 
 class RequestTimeoutError(Error, TimeoutError):

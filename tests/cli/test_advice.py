@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import ssl
 import typing
 from pathlib import Path
 
@@ -14,6 +15,8 @@ import svir
 from svir.cli._advice import ADVICE, RECORDED, advise, respell
 from svir.errors import ErrorKind
 from svir.openai.chat import Decoder
+from svir.testing import MockServer
+from tests.support.loopback import Cut, Loopback, Send, Stall
 from tests.support.streams import CASES, own_streams
 
 PYTHON = re.compile(r"\b[a-z_]+=(?!\d)|\w+\(\)|=True|Limits|client\.|mode=|api_key|allow_http|max_tokens=")
@@ -26,7 +29,7 @@ def test_every_kind_has_advice_and_no_other_kind():
 
 
 def test_the_advice_is_in_the_commands_words():
-    for advice, detail in (*ADVICE.values(), *RECORDED.values()):
+    for advice, detail, _ in (*ADVICE.values(), *RECORDED.values()):
         assert not PYTHON.search(advice)
         assert not PYTHON.search(detail or "")
 
@@ -92,3 +95,34 @@ def error_of(decoder, data):
     except svir.Error as error:
         return error
     return None
+
+
+def failing(url):
+    nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # looking up whom the system trusts takes time, too
+    with (
+        pytest.raises(svir.Error) as caught,
+        svir.Client.openai(url, model="m", connect_timeout=0.5, ssl_context=nobody) as client,
+    ):
+        client.complete("Hi")
+    return advise(caught.value)[1]
+
+
+@pytest.mark.parametrize("acts", [[Stall()], [Send(b"HTTP/1.1 400 Bad Request\r\n\r\n"), Cut()]])
+def test_where_no_tls_is_spoken_the_advice_is_plain_http(acts):
+    with Loopback(acts) as server:
+        told = failing(f"https://127.0.0.1:{server.port}")
+    assert told == "If it speaks plain HTTP, begin the URL with http: and not with https:."
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("text/html", "in a browser"),
+        ("application/json", "ask the server itself"),
+        ("text/plain", "Check what"),
+    ],
+)
+def test_a_success_that_is_no_stream_has_advice_for_what_it_is(kind, said):
+    with MockServer() as server:
+        server.reply(body="", headers={"content-type": kind})
+        assert said in failing(server.url)

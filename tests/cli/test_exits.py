@@ -77,6 +77,11 @@ def test_the_servers_wait_is_the_advice():
     assert "2.5 seconds" in describe(svir.RateLimitError(retry_after=2.5))[1]
 
 
+def test_the_servers_wait_is_told_as_it_was_sent():
+    error = svir.RateLimitError(retry_after=30.0, retry_after_sent=1234567.0)
+    assert describe(error)[1] == "The server asks to wait 1234567 seconds, then try again."
+
+
 def test_trying_again_is_advised_only_where_it_may_help():
     for error in (svir.ServerError("x"), svir.TransportError("x", retryable=False, status=500)):
         assert "Trying again" not in "".join(describe(error))

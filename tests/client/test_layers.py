@@ -10,6 +10,7 @@ import pytest
 import svir
 from svir.exchange import Deadlines
 from svir.exchange._steps import Close, Sleep
+from svir.layers import Retry
 from svir.types import TextDelta
 from tests.client.test_streams import URL, client_of, run
 from tests.support.chat import answer, pieces
@@ -157,6 +158,18 @@ def test_what_is_no_function_is_no_layer(not_a_layer):
     for make in (svir.Client.openai, svir.AsyncClient.openai):
         with pytest.raises(svir.ConfigError, match="must be a function"):
             make(URL, layers=[not_a_layer])
+
+
+def test_a_class_is_no_layer():
+    for make in (svir.Client.openai, svir.AsyncClient.openai):
+        with pytest.raises(svir.ConfigError, match=r"Retry\(\.\.\.\), not the class"):
+            make(URL, layers=[Retry])
+
+
+def test_layers_are_given_as_a_list():
+    for make in (svir.Client.openai, svir.AsyncClient.openai):
+        with pytest.raises(TypeError, match="layers must be a list of layers, not Retry"):
+            make(URL, layers=Retry.connect(1))
 
 
 def test_the_wrong_colour_is_refused_when_the_client_is_built():

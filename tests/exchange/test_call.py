@@ -322,7 +322,25 @@ def test_a_success_that_is_no_event_stream_is_unsupported(status, kind):
     error = failure(world)
     assert (error.kind, error.status, error.request_id) == ("unsupported", None, "r-1")
     assert "event stream" in str(error)
+    assert not kind or kind == "text/event-stream" or kind not in str(error)
     assert world.names == ["send", "close"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("Application/JSON; charset=utf-8", "answered with JSON and no event stream: it does not stream"),
+        ("application/problem+json", "answered with JSON"),
+        ("text/html; charset=utf-8", "answered with a web page"),
+        ("application/xhtml+xml", "answered with a web page"),
+        ("secret/words", "its content type is not text/event-stream"),
+        ("", "its content type is not text/event-stream"),
+    ],
+)
+def test_what_came_in_place_of_an_event_stream_is_told_in_words_of_svirs_own(kind, said):
+    error = failure(World(Response(b"{}", content_type=kind)))
+    assert said in str(error)
+    assert "secret" not in str(error)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,15 @@ def test_what_cannot_be_meant_is_refused_when_it_is_written(fields, problem):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"text": 1}, {"text": b"x"}, {"reasoning": 1}, {"raw": "x"}, {"raw": ["x"]}, {"events": ["x"]}],
+    [
+        {"text": 1},
+        {"text": b"x"},
+        {"reasoning": 1},
+        {"raw": "x"},
+        {"raw": ["x"]},
+        {"events": ["x"]},
+        {"calls": [{"id": "1"}]},
+    ],
 )
 def test_a_wrong_type_is_a_type_error(fields):
     with pytest.raises(TypeError):

@@ -108,3 +108,15 @@ def test_a_wrong_python_type_is_a_type_error(make):
 def test_a_negative_length_is_refused():
     with pytest.raises(ConfigError, match="escaped_len must not be negative"):
         TextFile("a", escaped_len=-1)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://example.org/a.png", "HTTP://example.org/a.png", "data:image/png;base64,YQ=="]
+)
+def test_an_address_is_no_path(url):
+    for make in (Image, TextFile):
+        with pytest.raises(ConfigError, match=r"use Image\.from_url\(\.\.\.\)") as caught:
+            make(url)
+        assert url not in str(caught.value)
+    assert Image.from_url(url).source.url == url
+    assert Image(PathSource(url)).source.path == url

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svir import AnswerError, Completion, ConfigError, FinishReason, ToolCall
+from svir import AnswerError, Completion, ConfigError, FinishReason, Schema, ToolCall
+from svir.types._convert import from_json
 from tests.support.values import json_values
 
 T = TypeVar("T")
@@ -342,3 +343,10 @@ def test_any_text_is_read_or_is_an_answer_error(data, kind):
     text = data.decode("utf-8", "surrogateescape")
     with contextlib.suppress(AnswerError):
         answered(text).parse(kind)
+
+
+@pytest.mark.parametrize("use", [Schema.of, lambda name: from_json("{}", name, "the answer")])
+def test_a_types_name_is_no_type(use):
+    with pytest.raises(ConfigError, match="give the type itself, not its name") as caught:
+        use("City")
+    assert caught.value.__context__ is None

@@ -24,18 +24,29 @@ SHOWN_RAW = "`svir ask --raw` shows what the server sends."
 
 
 class Advice(NamedTuple):
-    """What to do, and what happened where the library's words do not fit the command."""
+    """What to do, and what happened where the library's words do not fit the command.
+
+    With ``again``, an error that may pass is told with the advice to try again.
+    """
 
     advice: str
     detail: str | None = None
+    again: bool = True
 
+
+PLAIN = Advice("If it speaks plain HTTP, begin the URL with http: and not with https:.", again=False)
+
+# What an error is about where neither kind nor status tells: by words of svir's own in its text.
+ABOUT = {"speak TLS": "tls", "answered with JSON": "json", "a web page": "page"}
 
 # kind, or "kind status", or "kind 5xx", perhaps with a word: "keyed" is a request that had a key, "stream" an
-# error found in a stream, "final" one that stays.
+# error found in a stream, "final" one that stays, and those of `ABOUT`.
 ADVICE = {
     "transport": Advice("Does the server run, and at that address?"),
+    "transport tls": PLAIN,
     "transport 5xx": Advice("The server's own log says more."),
     "timeout": Advice("A server may still be loading the model."),
+    "timeout tls": PLAIN,
     "rate_limited": Advice("Wait a while first."),
     "rate_limited final": Advice("Whoever runs the server can say what the quota is."),
     "truncated_stream": Advice("What was printed is not the whole answer."),
@@ -59,6 +70,12 @@ ADVICE = {
     "protocol stream": Advice(SHOWN_RAW),
     "server": Advice("The server's own log says more."),
     "unsupported": Advice("Check what was asked, and the URL: is this the address of a model server?"),
+    "unsupported json": Advice(
+        "Something between may collect the answer: ask the server itself, or see its settings."
+    ),
+    "unsupported page": Advice(
+        "Open the URL in a browser: a login page, or another program at this address?"
+    ),
     "unsupported stream": Advice(SHOWN_RAW),
     "unsupported 4xx": Advice("Leave out what this server does not know."),
     "unsupported 5xx": Advice("Leave out what this server does not know."),
@@ -150,13 +167,14 @@ def advise(error: Error, *, keyed: bool = False, recorded: bool = False) -> tupl
     words = ["keyed"] if keyed else []
     if error.place is not None:
         words.append("stream")
+    words += [word for text, word in ABOUT.items() if text in error.detail]
     found = next(table[place] for place in places(error, words) if place in table)
     said = f"{error.phrase}: HTTP {error.status}: {found.detail}" if found.detail else respell(str(error))
     if recorded or not error.retryable:
         return said, found.advice
-    if error.retry_after is not None:
-        return said, f"The server asks to wait {error.retry_after:g} seconds, then try again."
-    return said, f"{found.advice} {AGAIN}"
+    if (wait := error.retry_after if error.retry_after_sent is None else error.retry_after_sent) is not None:
+        return said, f"The server asks to wait {wait:.15g} seconds, then try again."
+    return said, f"{found.advice} {AGAIN}" if found.again else found.advice
 
 
 def places(error: Error, words: list[str]) -> list[str]:

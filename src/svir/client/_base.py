@@ -10,7 +10,7 @@ from svir.errors import ConfigError
 from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
 from svir.exchange._stack import is_async
 from svir.types import Completion, Message, Request, Schema, ToolResult
-from svir.types._value import check
+from svir.types._value import check, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -65,7 +65,7 @@ class ClientBase:
             check(shared, Compatibility, "compatibility")
             compatibility = shared
         self._api, self._url, self._key = api, url, key
-        self._layers = tuple(layers)
+        self._layers = several(layers, "layers must be a list of layers")
         # Keys are not kept among the options, which are only there to derive further clients.
         self._options = {name: value for name, value in options.items() if name not in KEY_OPTIONS}
         self._exchange = Exchange(api, settings_from(url, options, key), compatibility)

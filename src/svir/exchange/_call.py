@@ -36,6 +36,13 @@ __all__ = ["Exchange"]
 ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_SECONDS = 0.3
 ENCODED = "the response is encoded, though svir asked for none"
+# Content type -> what came in the place of an event stream; anything else is None.
+ANSWERED_WITH = {"application/json": "JSON", "text/html": "page", "application/xhtml+xml": "page"}
+NO_STREAM = {
+    "JSON": "the server answered with JSON and no event stream: it does not stream",
+    "page": "the server answered with a web page and no event stream",
+    None: "the response is no event stream: its content type is not text/event-stream",
+}
 LEAN_STATUSES = frozenset({400, 422})
 
 
@@ -212,7 +219,9 @@ class Exchange:
         if _is_encoded(response):
             yield from self._unsupported(response, ENCODED)
         if kind != "text/event-stream":
-            yield from self._unsupported(response, "the response is not an event stream (text/event-stream)")
+            # The type is the server's word, and so never quoted (D19).
+            told = "JSON" if kind.endswith("+json") else ANSWERED_WITH.get(kind)
+            yield from self._unsupported(response, NO_STREAM[told])
 
     def _unsupported(self, response: AnyResponse, problem: str) -> Steps[None]:
         yield Close(response)

@@ -86,7 +86,7 @@ def stack(layers: Sequence[object], innermost: Open, server: Server, *, colour: 
         colour: ``sync`` or ``async``: the colour a caller's own layers must have.
 
     Raises:
-        svir.ConfigError: A layer is no function, or of the wrong colour.
+        svir.ConfigError: A layer is no function (a class is none), or of the wrong colour.
     """
     rest = innermost
     for layer in reversed(layers):
@@ -102,6 +102,8 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 def _around(layer: object, rest: Open, server: Server, colour: str) -> Open:
+    if isinstance(layer, type):
+        raise ConfigError(f"a layer must be made before it is used: {layer.__name__}(...), not the class")
     if isinstance(layer, StepsLayer):
         if getattr(layer, "colour", None) not in {None, colour}:
             face = "AsyncClient" if colour == "async" else "Client"

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Self, TypedDict
 from svir.errors import ConfigError
 from svir.testing._acts import Act, Cut, Pause, Send, Stall
 from svir.testing._content import Content, answer, body_content, listing, raw_content, read_file
+from svir.types import ToolCall
 from svir.types._value import check
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator, Mapping
 
-    from svir.types import Event, FinishReason, ModelInfo, ToolCall, Usage
+    from svir.types import Event, FinishReason, ModelInfo, Usage
 
 __all__ = ["Reply", "ReplyFields", "as_reply"]
 
@@ -96,6 +97,8 @@ class Reply:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         calls = tuple(calls)
+        for n, call in enumerate(calls):
+            check(call, ToolCall, f"calls[{n}]")
         given: dict[str, Any] = {  # the arguments as they came: shown, and told apart
             name: value
             for name, value in (

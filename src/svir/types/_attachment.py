@@ -28,6 +28,9 @@ MEDIA_TYPES = {
 }
 """Media types told by a file name's ending, in any letter case."""
 
+ADDRESSES = ("http://", "https://", "data:")
+"""What an address begins with, in any letter case; a file of such a name is ``PathSource(name)``."""
+
 
 class PathSource(Value, frozen=True):
     """A file, read block by block while the body is sent.
@@ -216,4 +219,6 @@ def _as_source(given: object) -> object:
         raise TypeError(
             "an attachment takes a path; for bytes there are Image.from_bytes and TextFile.from_text"
         )
+    if isinstance(given, str) and given[:8].lower().startswith(ADDRESSES):
+        raise ConfigError("an attachment takes a path, and this is an address: use Image.from_url(...)")
     return given if isinstance(given, (PathSource, BytesSource, UrlSource)) else PathSource(given)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  (checked there)

@@ -17,6 +17,7 @@ import msgspec
 
 from svir.errors import AnswerError, ConfigError
 from svir.types._models import model_problem, model_reader
+from svir.types._show import shown_text
 from svir.types._value import plain
 
 if TYPE_CHECKING:
@@ -67,6 +68,8 @@ def alternatives(type: TypeForm[Any]) -> tuple[Any, ...]:  # noqa: A002
         svir.ConfigError: Nothing can be read into the type.
     """
     kind: Any = type
+    if isinstance(kind, str):
+        raise ConfigError(f"nothing can be read into {shown_text(kind)}: give the type itself, not its name")
     try:
         msgspec.json.Decoder(kind)
     except (TypeError, NameError) as error:

@@ -112,7 +112,7 @@ def test_an_option_that_was_given_is_not_advised(show):
         (b"HTTP/1.1 504 Oh\r\n\r\n", 11, "gave up"),
         (b"HTTP/2 400 \r\n\r\n" + b'{"error":{"code":"context_length_exceeded"}}', 15, "too long"),
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>\x1b[2J", 19, "This is HTML"),
-        (b"HTTP/1.1 200 OK\r\n\r\n", 19, "not an event stream"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", 19, "is no event stream"),
         (HEAD + b"content-encoding: gzip\r\n\r\n\x1f\x8b\x08", 19, "encoded"),
         (b"<!DOCTYPE html>\n<html>\n", 19, "This is HTML"),
         (b'{"error": {"message": "no"}}', 13, "This is JSON"),

@@ -18,7 +18,7 @@ __all__ = ["Failure", "failure_of"]
 # What a body begins with that no event stream does -> what it is.
 LOOKS_LIKE = {
     b"<": "This is HTML or XML and no event stream: mostly a page of a proxy.",
-    b"{": "This is JSON and no event stream: mostly an error, whose HTTP status tells more.",
+    b"{": "This is JSON and no event stream: an answer that was not streamed, or an error.",
     b"[": "This is JSON and no event stream.",
     b"\x1f\x8b": "These bytes are compressed: record the answer without accept-encoding.",
 }

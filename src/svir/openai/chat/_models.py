@@ -22,7 +22,7 @@ def read_models(body: bytes) -> tuple[ModelInfo, ...]:
     """
     models = _models(body)
     if models is None:
-        raise ProtocolError("the list of models is not one")
+        raise ProtocolError("the answer is no list of models")
     return models
 
 
