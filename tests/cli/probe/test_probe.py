@@ -148,6 +148,18 @@ def test_a_busy_server_is_asked_again_later():
     assert asked == ["models", "bare", "bare", "completion", "result", *("system", "image") * 2]
 
 
+def test_a_connection_that_breaks_before_the_answer_is_not_held_against_the_question():
+    broken = []
+
+    def once(_):
+        return GOOD.get("system", ONE) if broken else broken.append(True) or [Cut()]
+
+    with serving(system=once) as server:
+        report = probed(server, "roles")
+    assert [row.verdict for row in report.rows] == [Verdict.OK] * 2
+    assert [step_of(request) for request in server.requests].count("system") == 2
+
+
 def test_a_server_that_stays_busy_is_said_to_be_busy_and_is_asked_the_rest():
     with serving(image=HANGS, system=HANGS) as server:
         report = probed(server, "images", "roles", each=0.2)

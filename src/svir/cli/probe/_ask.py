@@ -19,7 +19,7 @@ import msgspec
 
 from svir.body import Body
 from svir.cli.probe._text import quoted
-from svir.errors import Error, RequestTimeoutError
+from svir.errors import Error, RequestTimeoutError, TransportError
 from svir.http import Abort, Headers, Secret
 
 if TYPE_CHECKING:
@@ -87,6 +87,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def late(self) -> bool:
         """Whether a deadline ended it."""
         return isinstance(self.error, RequestTimeoutError)
+
+    @property
+    def lost(self) -> bool:
+        """Whether it may not be the request's fault that there is no answer: it was late, or never begun."""
+        return self.late or (self.status is None and isinstance(self.error, TransportError))
 
     @property
     def keyed(self) -> bool:

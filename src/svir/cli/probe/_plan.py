@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["CHECK_SECONDS", "Plan", "make_plan"]
 
 EXTRAS = 8
-"""Most requests that are sent because of a failure: what came too late is asked again, and after any other
-failure it is looked whether the server still answers, for one token."""
+"""Most requests that are sent because of a failure: what came too late or not at all is asked again, and
+after any other failure it is looked whether the server still answers, for one token."""
 CHECK_SECONDS = 30.0
 
 

@@ -32,7 +32,7 @@ LEAST_SECONDS = 0.2
 
 
 FIRST = frozenset({"models", *BASICS})
-"""What is asked again at once when no answer came in time."""
+"""What is asked again at once when no answer came."""
 
 
 class Named(NamedTuple):
@@ -91,8 +91,9 @@ def _ask_all(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], o
             break
         step.take(step, asker, evidence)
         heard = evidence.get(step.name)
-        if heard is not None and heard.answer.late and step.name not in again and extras:
-            # A busy server is no broken one. Of the first few, all others depend on each; the rest can wait.
+        if heard is not None and heard.answer.lost and step.name not in again and extras:
+            # A busy server is no broken one, and one that hung up after its last answer broke no rule here.
+            # Of the first few, all others depend on each; the rest can wait.
             extras -= 1
             again.add(step.name)
             (waiting.appendleft if step.name in FIRST else waiting.append)(step)
