@@ -1,6 +1,6 @@
 """The encoder and the decoder without any client of svir's, here around the standard library's http.client.
 
-    python examples/codec_only.py 127.0.0.1:8080 qwen3-27b "Why do rivers meander?"
+    python examples/codec_only.py http://127.0.0.1:8080 qwen3-27b "Why do rivers meander?"
 
 For whoever has a transport already. Neither does any input or output, and the decoder takes bytes however
 they were cut; deadlines, statuses and connections are then yours.
@@ -12,6 +12,7 @@ import http.client
 import os
 import sys
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import svir
 from svir.openai.chat import Decoder, Encoder
@@ -36,12 +37,20 @@ def answer(connection: http.client.HTTPConnection, request: svir.Request) -> Ite
     decoder.finish()  # raises unless the answer is whole
 
 
+def connected(url: str) -> http.client.HTTPConnection:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise http.client.InvalidURL("the server's URL begins with http:// or https://")
+    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+    return kind(parts.hostname, parts.port, timeout=300)
+
+
 def main(
-    server: str = "127.0.0.1:8080",
+    url: str = "http://127.0.0.1:8080",
     model: str = "qwen3-27b",
     question: str = "Why do rivers meander?",
 ) -> None:
-    connection = http.client.HTTPConnection(server, timeout=300)
+    connection = connected(url)
     try:
         for event in answer(connection, svir.Request(model, messages=question)):
             if isinstance(event, svir.TextDelta):
@@ -55,5 +64,5 @@ def main(
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:])
-    except (svir.Error, OSError, http.client.HTTPException) as error:
+    except (svir.Error, OSError, ValueError, http.client.HTTPException) as error:
         sys.exit(f"\n{error}")

@@ -27,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 import svir
 from svir.openai.chat import Decoder
 
-STATUS = {"context_overflow": 413, "rate_limited": 429, "timeout": 504}
+STATUS = {"context_overflow": 400, "rate_limited": 429, "timeout": 504}
 """What the caller is told; the rest is nothing a caller could mend: 502."""
 
 
@@ -58,6 +58,7 @@ class Relayed(StreamingResponse):
             print(f"relayed as far as it came: {error}", flush=True)
             raise
         try:
+            decoder.flush()  # text held back, which nobody reads here, belongs to the answer as well
             decoder.finish()
         except svir.Error as error:
             print(f"relayed, though it is no answer: {error}", flush=True)

@@ -28,6 +28,12 @@ def question(request) -> object:
     return request.body["messages"][-1]["content"]
 
 
+def test_one_model_is_looked_up(server):
+    server.reply(models=["small", "large"])
+    ran = run("models", server.url, "small")
+    assert (ran.out, ran.err, ran.code) == ("small\n", "", 0)
+
+
 def test_models_are_listed(server):
     server.reply(models=["small", ModelInfo("large", "The large one")])
     ran = run("models", server.url)
@@ -230,7 +236,7 @@ def test_many_questions_are_asked_at_once():
 
 def test_the_codec_works_around_another_client(server):
     server.reply(text="Because water is lazy.")
-    ran = run("codec_only", server.url.removeprefix("http://"), "m", "Why?")
+    ran = run("codec_only", server.url, "m", "Why?")
     assert (ran.out, ran.err, ran.code) == ("Because water is lazy.\n[stop]\n", "", 0)
     [request] = server.requests
     assert int(request.headers["content-length"]) == len(request.content)
@@ -246,9 +252,16 @@ def test_the_codec_works_around_another_client(server):
 )
 def test_the_codec_takes_no_half_answer(server, reply, said):
     reply(server)
-    ran = run("codec_only", server.url.removeprefix("http://"))
+    ran = run("codec_only", server.url)
     assert ran.code == 1
     assert said in ran.err
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://127.0.0.1:x"])
+def test_the_codec_wants_a_url(url):
+    ran = run("codec_only", url, "m")
+    assert ran.code == 1
     assert "Traceback" not in ran.err
 
 

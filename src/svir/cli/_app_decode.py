@@ -19,7 +19,7 @@ __all__ = ["EXAMPLES", "decode"]
 EXAMPLES = """\b
 Examples:
   svir decode --every-cut answer.http
-  curl -siN localhost:1234/v1/chat/completions -d @ask.json | svir decode -"""
+  curl -siN --json @ask.json localhost:1234/v1/chat/completions | svir decode -"""
 
 LIMITS = svir.Limits().__struct_fields__
 LIMIT = re.compile(rf"({'|'.join(LIMITS)})=([0-9]{{1,12}})")
