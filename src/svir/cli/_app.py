@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
@@ -44,6 +44,8 @@ WIDTH = 78
 """Columns of the help's last lines, which are indented by two."""
 
 NO_BREAK = "\xa0"
+UNWRAPPED = "\b\n"
+"""What begins a text whose lines are to stay as they are."""
 
 EPILOG = "\n".join(
     (
@@ -56,8 +58,24 @@ EPILOG = "\n".join(
     )
 ).replace(NO_BREAK, " ")
 
+
+class ShortEnd:
+    """A help whose end is written as it is, without an empty line before it: a screen has few."""
+
+    epilog: str | None
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (click's signature)
+        """Writes the end: examples, mostly."""
+        formatter.write(f"{(self.epilog or '').removeprefix(UNWRAPPED)}\n")
+
+
+class Group(ShortEnd, TyperGroup):
+    """All commands."""
+
+
 app = typer.Typer(
     name=NAME,
+    cls=Group,
     help="Talk to a language-model server.",
     epilog=EPILOG,
     rich_markup_mode=None,  # a screen's worth of plain lines, also in a pipe
@@ -69,7 +87,7 @@ EXAMPLE = """\b
 Example: git diff | svir ask -f - "Write a commit message." > message.txt"""
 
 
-class Command(TyperCommand):
+class Command(ShortEnd, TyperCommand):
     """One whose help does not spend a line on --help: whoever reads it knows."""
 
     def get_help_option(self, ctx: Any) -> Any:
