@@ -101,9 +101,10 @@ def as_given(text: str) -> Given:
         ValueError: It is not of the form; the text holds no value.
 
     Example:
-        >>> as_given("api-version=2024-10-21"), as_given("api-key=env:AZURE_KEY")
-        (Given(name='api-version', value='2024-10-21', variable=''),
-         Given(name='api-key', value='', variable='AZURE_KEY'))
+        >>> as_given("api-version=2024-10-21")
+        Given(name='api-version', value='2024-10-21', variable='')
+        >>> as_given("api-key=env:AZURE_KEY")
+        Given(name='api-key', value='', variable='AZURE_KEY')
     """
     name, equals, value = text.partition("=")
     if not equals or not name:
