@@ -55,6 +55,7 @@ CASES = [
     ("fields.stop", DIFFERENT, {"stop": text("The", " boat")}, "goes on behind it"),
     ("fields.stop", DIFFERENT, {"stop": text("To", " sea", finish="length")}, "goes on behind it"),
     ("fields.stop", UNCLEAR, {"stop": text("Oh", finish="length")}, "did not come to it"),
+    ("images.input", UNSUPPORTED, {"image": refused(message="Text only.")}, "HTTP 400: Text only."),
     ("fields.stop", UNSUPPORTED, {"stop": refused()}, "says no"),
     ("fields.logprobs", OK, {}, "beside the delta"),
     ("fields.logprobs", UNSUPPORTED, {"logprobs": text("Yes")}, "left out of the answer"),

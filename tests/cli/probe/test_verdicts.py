@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from svir.cli.probe._questions import QUESTIONS
@@ -22,6 +24,7 @@ def test_a_server_that_does_one_thing_otherwise_is_found_out(row, verdict, answe
     with serving(**answers) as server:
         one = found(server, row, model="m")
     assert said in one.finding
+    assert not re.search(r"[^.]\.\.$", one.finding)
     assert one.verdict is verdict
 
 

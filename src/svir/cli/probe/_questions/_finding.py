@@ -46,8 +46,8 @@ CANNOT = re.compile(
 )
 """Words of a server that says it cannot, whatever status it says it with."""
 WHEN_IDLE = "Probe it when it has nothing else to do."
-FOUR_DOTS = re.compile(r"\.{4}$")
-"""The end of a sentence, behind words that were cut off."""
+DOUBLE_END = re.compile(r"(?<=[^.])(\.|\.{3})\.$")
+"""The end of a sentence, behind words that had one themselves, or were cut off."""
 PASSING = frozenset({408, 429, 502, 503, 504, 529})
 """Statuses that speak of the moment, and not of the request."""
 
@@ -112,7 +112,7 @@ def row(question: Question, evidence: Evidence) -> Row:
         id=question.id,
         question=question.question,
         verdict=found.verdict,
-        finding=FOUR_DOTS.sub("...", found.finding),
+        finding=DOUBLE_END.sub(r"\1", found.finding),
         sent=sent,
         shown=found.shown,
         strict=strict,
