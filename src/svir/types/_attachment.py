@@ -108,6 +108,9 @@ class Image(_ImageHead, frozen=True, kw_only=True):
             gif, webp). An image without one fails when the body is built.
         detail: ``auto``, ``low`` or ``high``, sent as it is; not sent when None.
 
+    Raises:
+        svir.ConfigError: An address (``https:``, ``http:``, ``data:``) in the place of a path.
+
     Example:
         >>> from svir import Image
         >>> Image("before.png").media_type
