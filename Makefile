@@ -17,8 +17,8 @@ PY := $(VENV)/bin/python
 UV := $(VENV)/bin/uv
 UV_INSTALL := $(UV) pip install --quiet --python $(PY)
 PYTEST_ARGS ?=
-# More than the cores of the smallest machine: a third of what the tests do is waiting.
-JOBS ?= 3
+# Twice the cores of the smallest machine: half of what the tests do is waiting.
+JOBS ?= 4
 
 .PHONY: all test lint types mypy basedpyright wheel unit fuzz soak clean
 all: test

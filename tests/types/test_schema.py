@@ -394,7 +394,7 @@ class Opaque:
         (Opaque, "Opaque"),
         (list[Opaque], r"list\[Opaque\]"),
         (dict[str, Mouth | Lake], r"dict\[str, Mouth \| Lake\]"),
-        ("AsDataclass", "AsDataclass"),
+        ("AsDataclass", "the name 'AsDataclass'"),
         pytest.param(object(), "<object object", id="no type at all"),
         (
             pydantic.create_model(

@@ -69,7 +69,9 @@ def alternatives(type: TypeForm[Any]) -> tuple[Any, ...]:  # noqa: A002
     """
     kind: Any = type
     if isinstance(kind, str):
-        raise ConfigError(f"nothing can be read into {shown_text(kind)}: give the type itself, not its name")
+        raise ConfigError(
+            f"nothing can be read into the name {shown_text(kind)}: give the type itself, not its name"
+        )
     try:
         msgspec.json.Decoder(kind)
     except (TypeError, NameError) as error:

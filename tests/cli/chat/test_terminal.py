@@ -25,6 +25,13 @@ from tests.support.loopback import Await, Cut, Gone, Request, Send, Signal
 PATIENCE = 20.0
 
 
+def own_terminal():
+    """Has Ctrl-C be a signal, and signals do what they do to a program that was not begun by nohup."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Seat:
     """A person at a terminal with a chat on it.
 
@@ -53,8 +60,7 @@ class Seat:
                 "COLUMNS": "200",
             },
             start_new_session=True,
-            # So that Ctrl-C is a signal. No other way is there to have a terminal of one's own.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509
+            preexec_fn=own_terminal,  # noqa: PLW1509 (there is no other way)
             **{"stdin": theirs, "stdout": theirs, "stderr": theirs, **more},
         )
         os.close(theirs)

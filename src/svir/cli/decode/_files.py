@@ -37,6 +37,8 @@ def opened(name: str) -> Generator[Callable[[int], bytes]]:
         file = io.FileIO(name)
     except OSError as error:
         problem = error.strerror
+    except ValueError:  # a lone surrogate, or a NUL
+        problem = "no file can be called that"
     else:
         with file:
             yield file.read
