@@ -11,13 +11,19 @@ from tests.faults.play import Player
 # Every line that these run, the others run too: see `uncounted`.
 UNCOUNTED = {"builtin-asyncio", "builtin-trio", "httpx2-sync"}
 
+# Python's `wrap_socket` closes nothing when the connection was reset just before it begins.
+LEFT_OPEN = pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
+
+
+def marks(row, over):
+    found = [pytest.mark.uncounted] if repr(over) in UNCOUNTED else []
+    if row.phase == "tls" and repr(over) == "httpx2-sync":
+        found.append(LEFT_OPEN)
+    return found
+
+
 CASES = [
-    pytest.param(
-        row,
-        over,
-        id=f"{row.name}-{over!r}",
-        marks=[pytest.mark.uncounted] if repr(over) in UNCOUNTED else [],
-    )
+    pytest.param(row, over, id=f"{row.name}-{over!r}", marks=marks(row, over))
     for written in rows()
     for over in OVER
     if (row := written.over(over.backend, str(over.face))) is not None
