@@ -22,7 +22,7 @@ from tests.faults.scripts import Stage, data_of
 from tests.support.faces import closing
 from tests.support.loopback import Act, Gone, Loopback
 
-LATE = 2.0
+LATE = 4.0
 """Seconds a deadline may be late in real time; the promise is less, the machine may be busy."""
 
 SLOWER = (1, 5, 25)
