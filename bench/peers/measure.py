@@ -43,6 +43,8 @@ def once(environment_: Environment, code: str) -> tuple[float, float]:
 def imports(environments: dict[str, Environment], runs: int) -> dict[str, dict[str, float]]:
     """What importing and building a client takes, above the bare interpreter; medians.
 
+    What the bare interpreter takes is told beside it (``bare_ms``): it says how fast the machine is.
+
     The first round writes the compiled modules where they are missing, and does not count.
     """
     bare: dict[str, list[tuple[float, float]]] = {name: [] for name in environments}
@@ -60,5 +62,6 @@ def imports(environments: dict[str, Environment], runs: int) -> dict[str, dict[s
             )
             for at, unit in enumerate(("cpu_ms", "peak_mb"))
         }
+        | {"bare_ms": round(statistics.median(run[0] for run in bare[name][1:]), 1)}
         for name in environments
     }
