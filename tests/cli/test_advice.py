@@ -97,11 +97,11 @@ def error_of(decoder, data):
     return None
 
 
-def failing(url):
+def failing(url, connect_timeout=10.0):
     nobody = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # looking up whom the system trusts takes time, too
     with (
         pytest.raises(svir.Error) as caught,
-        svir.Client.openai(url, model="m", connect_timeout=0.5, ssl_context=nobody) as client,
+        svir.Client.openai(url, model="m", connect_timeout=connect_timeout, ssl_context=nobody) as client,
     ):
         client.complete("Hi")
     return advise(caught.value)[1]
@@ -110,7 +110,7 @@ def failing(url):
 @pytest.mark.parametrize("acts", [[Stall()], [Send(b"HTTP/1.1 400 Bad Request\r\n\r\n"), Cut()]])
 def test_where_no_tls_is_spoken_the_advice_is_plain_http(acts):
     with Loopback(acts) as server:
-        told = failing(f"https://127.0.0.1:{server.port}")
+        told = failing(f"https://127.0.0.1:{server.port}", connect_timeout=2.0)
     assert told == "If it speaks plain HTTP, begin the URL with http: and not with https:."
 
 
