@@ -26,6 +26,7 @@ from svir.errors import (
     TruncatedStreamError,
 )
 from svir.http._aiohttp_wire import broken
+from svir.http._connection import NO_HTTP_BODY
 from svir.http._net import Fault
 from svir.http._roundtrip import closed_error
 
@@ -155,7 +156,7 @@ class AiohttpResponse:
             raise TransportError(f"{fault.value} before the body's end")
         if self._cut:
             raise TruncatedStreamError("the body ended before its announced end")
-        raise ProtocolError("the framing of the body of the answer is no valid HTTP/1.1")
+        raise ProtocolError(NO_HTTP_BODY)
 
     def _shut(self) -> None:
         self._forget()

@@ -23,7 +23,7 @@ from svir.errors import Error, ProtocolError, TransportError
 from svir.http._aiohttp_response import AiohttpResponse
 from svir.http._aiohttp_session import NotLocal, Stale, current
 from svir.http._aiohttp_wire import Wire, broken
-from svir.http._connection import HEAD_BYTES
+from svir.http._connection import HEAD_BYTES, NO_HTTP
 from svir.http._net import Fault, connect_fault
 from svir.http._roundtrip import closed_error
 from svir.http._scopes import AsyncioScope
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from svir.http._seam import HttpRequest
 
 __all__ = ["Sending"]
-
-
-NO_HTTP = "the head of the answer is no valid HTTP/1.1"
 
 
 class OtherProtocol(Exception):  # noqa: N818 (a value that aiohttp hands back)

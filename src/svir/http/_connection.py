@@ -34,7 +34,11 @@ from svir.http._seam import Headers
 if TYPE_CHECKING:
     from svir.http._seam import HttpRequest
 
-__all__ = ["HEAD_BYTES", "Connection", "complaint"]
+__all__ = ["HEAD_BYTES", "NO_HTTP", "NO_HTTP_BODY", "Connection", "complaint"]
+
+NO_HTTP = "the head of the answer is no valid HTTP/1.1"
+NO_HTTP_BODY = "the framing of the body of the answer is no valid HTTP/1.1"
+"""What every backend says of these."""
 
 HEAD_BYTES = 192 * 1024
 """Most bytes taken in until the head is whole, 1xx answers and what came along with it included: a head of
@@ -247,8 +251,7 @@ class Connection:
         if wrong and at_end:
             self._fail(TruncatedStreamError("the body ended before its announced end"))
         elif wrong:
-            part = "head" if self.status is None else "framing of the body"
-            self._fail(ProtocolError(f"the {part} of the answer is no valid HTTP/1.1"))
+            self._fail(ProtocolError(NO_HTTP if self.status is None else NO_HTTP_BODY))
 
     def _fail(self, failure: Error) -> None:
         self.failed = True

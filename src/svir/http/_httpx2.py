@@ -12,7 +12,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from svir.errors import ConfigError, Error, ProtocolError
-from svir.http._connection import complaint
+from svir.http._connection import NO_HTTP, complaint
 from svir.http._roundtrip import Deadlines, closed_error
 from svir.http._scopes import scope
 from svir.http._waits import AsyncWaits, SyncWaits, running_loop
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from svir.http._seam import Abort, HttpRequest
 
 __all__ = ["AsyncHttpx2Backend", "Httpx2Backend"]
-
-NO_HTTP = "the head of the answer is no valid HTTP/1.1"
 
 
 class _Body(httpx2.SyncByteStream):

@@ -24,6 +24,7 @@ from svir.errors import (
     TransportError,
     TruncatedStreamError,
 )
+from svir.http._connection import NO_HTTP, NO_HTTP_BODY
 from svir.http._net import Fault, connect_fault
 from svir.http._roundtrip import closed_error
 from svir.http._seam import Headers
@@ -188,7 +189,7 @@ class Exchange:
             case httpx2.ConnectError():
                 return TransportError(_connecting(error).value)
             case httpx2.RemoteProtocolError() if _of(error, h11.RemoteProtocolError):
-                return ProtocolError("the head of the answer is no valid HTTP/1.1")
+                return ProtocolError(NO_HTTP)
             case httpx2.RemoteProtocolError():
                 return TransportError("it was closed by the server before an answer came")
             case UnicodeError():  # it has no name's form
@@ -210,7 +211,7 @@ def body_failure(error: Exception) -> Error:
     if (cause := _of(error, h11.RemoteProtocolError)) is not None:
         if str(cause).startswith(CUT):
             return TruncatedStreamError("the body ended before its announced end")
-        return ProtocolError("the framing of the body of the answer is no valid HTTP/1.1")
+        return ProtocolError(NO_HTTP_BODY)
     return TransportError(f"{_broken(error).value} before the body's end")
 
 
