@@ -269,30 +269,28 @@ def test_a_server_that_closes_only_after_streamed_answers_is_not_sent_a_request_
 HANGS_UP = [Request(), Send(chunked(b"ok")), Pause(0.02), Cut()]
 
 
-async def asked_often(face, backend, server, count):
-    """How many of so many requests were lost."""
-    lost = 0
-    for _ in range(count):
-        try:
-            body = await face.exchange(backend, post(server))
-        except svir.TransportError:
-            lost += 1
-        else:
-            assert body == b"ok"
-    return lost
+def lost_of(face, server, count):
+    """How many of so many requests in a row were lost."""
+
+    async def main():
+        backend, lost = face.backend(), 0
+        for _ in range(count):
+            try:
+                body = await face.exchange(backend, post(server))
+            except svir.TransportError:
+                lost += 1
+            else:
+                assert body == b"ok"
+        backend.close()
+        return lost
+
+    return face.run(main)
 
 
 def test_a_server_that_hangs_up_late_costs_one_request_at_most(face, monkeypatch):
     monkeypatch.setattr(_pool, "SETTLE_SECONDS", 0.0)
     with Loopback(repeat=HANGS_UP) as server:
-
-        async def main():
-            backend = face.backend()
-            lost = await asked_often(face, backend, server, 6)
-            backend.close()
-            return lost
-
-        lost = face.run(main)
+        lost = lost_of(face, server, 6)
     assert lost <= 1
     assert server.opened == 6 - lost
 
@@ -301,14 +299,7 @@ def test_only_answers_of_the_kind_after_which_it_hung_up_cost_their_connection(f
     monkeypatch.setattr(_pool, "SETTLE_SECONDS", 0.2)
     sized = [Request(), Send(ok()), Request(), Send(ok()), Gone()]
     with Loopback([Request(), Send(chunked(b"ok")), Cut()], sized) as server:
-
-        async def main():
-            backend = face.backend()
-            lost = await asked_often(face, backend, server, 3)
-            backend.close()
-            return lost
-
-        assert face.run(main) == 0
+        assert lost_of(face, server, 3) == 0
     assert server.opened == 2
 
 
@@ -318,14 +309,7 @@ def test_a_server_that_hangs_up_later_or_did_long_ago_is_trusted_again(face, mon
     monkeypatch.setattr(_pool, name, 0.0)
     keeps = [Request(), Send(chunked(b"ok")), Request(), Send(chunked(b"ok")), Gone()]
     with Loopback([Request(), Send(chunked(b"ok")), Cut()], keeps) as server:
-
-        async def main():
-            backend = face.backend()
-            lost = await asked_often(face, backend, server, 3)
-            backend.close()
-            return lost
-
-        assert face.run(main) == 0
+        assert lost_of(face, server, 3) == 0
     assert server.opened == 2
 
 
