@@ -6,12 +6,16 @@ import asyncio
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
+from weakref import WeakKeyDictionary
 
 import pytest
 import trio
+from aiohttp.client_proto import ResponseHandler
 
 import svir
 from svir.http import AiohttpBackend, Origin
+from svir.http._aiohttp_wire import Wire
 from tests.http.faces import Bytes, Face, Timed, assert_clean, post
 from tests.support.loopback import (
     Await,
@@ -25,13 +29,15 @@ from tests.support.loopback import (
     Send,
     Signal,
     Stall,
+    Take,
     Trickle,
     chunked,
     ok,
 )
 
 FACE = Face("asyncio:aiohttp")
-BIG = Bytes(*[bytes(1_000_000)] * 32)
+SIZE = 32_000_000
+BIG = Bytes(*[bytes(1_000_000)] * (SIZE // 1_000_000))
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
 
@@ -230,6 +236,24 @@ def test_an_end_while_it_sends_may_be_told_as_a_reset():
     with Loopback([Cut()]) as server:
         error = failing(server, "transport")
     assert "it was reset before" in str(error) or "closed by the server before" in str(error)
+
+
+def test_a_connection_that_has_ended_can_be_ended():
+    """Once it has sent what was left, asyncio has no loop for it any more, and fails to abort it."""
+    with Loopback([Take(SIZE), Cut()]) as server:
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            transport, protocol = await loop.create_connection(
+                lambda: ResponseHandler(loop), "127.0.0.1", server.origin.port
+            )
+            wire = Wire(SimpleNamespace(protocol=protocol, transport=transport), WeakKeyDictionary())
+            transport.write(bytes(SIZE))
+            transport.close()
+            await asyncio.wait([wire.lost])
+            wire.abort()
+
+        FACE.run(main)
 
 
 def test_nothing_is_sent_again():

@@ -55,7 +55,8 @@ class Wire:
     def abort(self) -> None:
         """Ends it; in its loop's thread."""
         self.end()
-        if self._transport is not None:
+        ended = self.lost is None or self.lost.done()
+        if self._transport is not None and not ended:  # asyncio fails on one that has ended: anyio#1250
             self._transport.abort()
 
     def end(self) -> None:
