@@ -52,7 +52,8 @@ class Outcome:
     """What a call must come to.
 
     Args:
-        written: As in the row: a whole answer, or an error and what was delivered before it.
+        written: As in the row: a whole answer, or an error and what was delivered before it. Where what is
+            below svir tells more or less of it in another version, ``error`` lists the kinds that it may be.
     """
 
     def __init__(self, written: dict[str, Any]) -> None:
@@ -62,13 +63,16 @@ class Outcome:
         self.within = written.get("within_ms", 0 if self.deadline else 1000) / 1000
         self.says: str = written.get("says", DEADLINES.get(self.deadline or "", ""))
         self.fields = {name: value for name, value in written.items() if name in OUTCOME}
+        self._others: list[str] = []
         if not failed:
             self.fields = {"finish": "stop"} | self.fields if "text" in self.fields else self.fields
             return
-        assert written["error"] in KINDS
+        kind, *others = [written["error"]] if isinstance(written["error"], str) else written["error"]
+        assert all(KINDS[other] == KINDS[kind] for other in others)
+        self._others = others
         self.fields = {
-            "error": written["error"],
-            "retryable": written.get("retryable", KINDS[written["error"]]),
+            "error": kind,
+            "retryable": written.get("retryable", KINDS[kind]),
             "unsent": written.get("unsent", False),
             "status": written.get("status"),
             "message": written.get("message"),
@@ -82,6 +86,10 @@ class Outcome:
             del self.fields["unsent"]
         if "status" in written and "message" not in written:  # how much of the body came is not the matter
             del self.fields["message"]
+
+    def wanted(self, got: dict[str, Any]) -> dict[str, Any]:
+        """What of an outcome is told, as it must be."""
+        return self.fields | {"error": got["error"]} if got.get("error") in self._others else self.fields
 
 
 @dataclass

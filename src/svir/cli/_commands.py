@@ -107,12 +107,12 @@ def run_local(gguf: Path | None, port: int) -> int:
     """Keeps a local server running until it is interrupted."""
     output = Output()
     with start_local(gguf, port, output) as server:
-        output.text(f"export SVIR_URL={server.url}\nexport {KEY}={server.api_key}\n")
-        say(
-            f"Serving {server.model} until Ctrl-C. With these two lines in another shell:",
-            'svir ask "Why do rivers meander?"',
-        )
-        try:
+        try:  # its lines are read by programs too, which may end it at once
+            output.text(f"export SVIR_URL={server.url}\nexport {KEY}={server.api_key}\n")
+            say(
+                f"Serving {server.model} until Ctrl-C. With these two lines in another shell:",
+                'svir ask "Why do rivers meander?"',
+            )
             server.ended()
         except KeyboardInterrupt:
             say("svir: stopped")
