@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "dependencies.md"
@@ -64,7 +65,7 @@ def plain(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-ROWS, BROUGHT = [*tables(), [], []][:2]
+ROWS, BROUGHT, ADVISORIES = [*tables(), [], [], []][:3]
 
 
 def test_every_dependency_has_its_row_with_its_floor():
@@ -103,6 +104,14 @@ def test_what_comes_along_is_told(row):
     }
     said = told.get(row[0].strip("`"), "")
     assert {plain(name) for name in re.sub(r" ?\([^)]*\)", "", said).split(", ") if name} == brought
+
+
+@pytest.mark.parametrize("row", ADVISORIES, ids=lambda row: row[0])
+def test_what_had_an_advisory_is_asked_for_and_installed_as_it_was_mended(row):
+    name, mended = re.match(r"`([\w-]+)`", row[0])[1], Version(row[2])
+    if name in asked_for():
+        assert Version(asked_for()[name][1]) >= mended
+    assert Version(installed(name).version) >= mended
 
 
 def test_the_floors_are_printed_for_make():
