@@ -268,6 +268,7 @@ PROVOKED = [
     lambda: replied(401, key="sk-1"),
     lambda: replied(403),
     lambda: ask(api_key_env="EXAMPLE_KEY"),
+    lambda: ask(api_key_env="sk_AbC123"),
     lambda: ask(api_key="Bearer sk-1"),
     lambda: ask(headers={"Authorization": "Bearer sk-1"}),
     lambda: replied(301, location="https://example.org"),

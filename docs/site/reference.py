@@ -153,6 +153,7 @@ PAGES = (
         {
             "Layers as steps": "StepsLayer Open Server Steps Reply RawReply Ending Deadlines Deadline",
             "The exchange": "Exchange Options Settings settings_from check_seconds stack",
+            "Names of variables": "is_variable unset_variable",
         },
     ),
 )

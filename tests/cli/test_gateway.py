@@ -82,6 +82,24 @@ def test_what_cannot_be_sent_is_told(command, name, words, said):
     assert done.returncode == 22
 
 
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--api-key-env", "gsk_AbC123def456"], "--api-key-env"),
+        (["--header", "x-team=env:gsk_AbC123def456"], "--header"),
+        (["--query", "k=env:gsk_AbC123def456"], "--query"),
+    ],
+)
+@pytest.mark.parametrize("name", ["models", "ask", "chat", "probe"])
+def test_a_key_in_the_place_of_a_variables_name_is_not_repeated(command, name, words, option):
+    url = ["http://127.0.0.1:9"] if name == "probe" else ["--url", "http://127.0.0.1:9"]
+    asked = {"ask": ["-m", "m", "Why?"], "chat": ["-m", "m"]}.get(name, [])
+    done = command(name, *url, *asked, *words, stdin=b"Why?\n")
+    assert f"the environment variable that {option} names is not set" in done.stderr.decode()
+    assert b"gsk_AbC123def456" not in done.stdout + done.stderr
+    assert done.returncode == 22
+
+
 @pytest.mark.parametrize("name", ["models", "chat"])
 def test_a_secret_that_the_server_repeats_is_not_shown(command, script, name):
     server = script(refused("401 Unauthorized", f"no such key: {SECRET}"))

@@ -66,6 +66,27 @@ def test_a_variable_that_is_not_set_is_named(monkeypatch, value):
     assert "the environment variable MY_KEY (api_key_env)" in refusal(api_key_env="MY_KEY")
 
 
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "SVIR_KEY", "HF_TOKEN", "MY_KEY_2", "TEAM_KEY2"])
+def test_a_name_that_looks_like_nothing_but_a_name_is_repeated(monkeypatch, name):
+    monkeypatch.delenv(name, raising=False)
+    assert refusal(api_key_env=name).endswith(f"variable {name} (api_key_env) is not set")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("gsk_AbC123def456", "hf_AbCdEfGhIjKl", "r8_abcdef", "AKIAIOSFODNN7EXAMPLE", "JBSWY3DPEHPK3PXP"),
+        *("PASSWORD", "KEY2", "A1_B2", "TEAM_" + "ABCDEFGH" * 3, "TEAM_KEY_123456", "_KEY_", "my_key"),
+    ],
+)
+def test_a_key_that_could_be_a_name_is_not_repeated(key):
+    text = refusal(api_key_env=key)
+    assert key not in text
+    assert text.endswith(
+        "the environment variable that api_key_env names is not set (the name is not shown: it may be a key)"
+    )
+
+
 @pytest.mark.parametrize("name", [SECRET, "", "a b", "a=b", "nul\x00", "\ud800"])
 def test_what_is_no_variables_name_is_not_repeated(name):
     text = refusal(api_key_env=name)

@@ -194,6 +194,7 @@ def test_a_key_that_cannot_be_sent_is_not_shown(face):
         {"api_key": KEY, "api_key_file": "/hidden"},
         {"api_key_file": "/hidden/key"},
         {"api_key_env": "hidden-key"},
+        {"api_key_env": "gsk_hiddenAbC123"},
         {"headers": {"x-team": "hidden\n"}},
         {"headers": {"hidden name": "x"}},
         {"headers": {"Host": "hidden"}},

@@ -23,7 +23,6 @@ __all__ = ["FORM", "Gateway", "Given", "as_given", "gateway_of"]
 
 FORM = "NAME=VALUE or NAME=env:VARIABLE"
 FROM_VARIABLE = "env:"
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 SECRET_WORDS = frozenset(
     {"apikey", "auth", "authorization", "code", "cookie", "credential", "key", "password", "secret"}
     | {"sig", "signature", "token"}
@@ -110,8 +109,10 @@ def as_given(text: str) -> Given:
     if not equals or not name:
         raise ValueError(f"it must be {FORM}")
     if value.startswith(FROM_VARIABLE):
+        from svir.exchange import is_variable  # slow to import, and few commands need it
+
         variable = value.removeprefix(FROM_VARIABLE)
-        if VARIABLE.fullmatch(variable) is None:
+        if not is_variable(variable):
             raise ValueError("after env: comes the name of an environment variable")
         return Given(name, variable=variable)
     if SECRET_WORDS & set(re.split(r"[^a-z0-9]+", name.lower())):
@@ -127,7 +128,9 @@ def _values(given: Iterable[Given], option: str, *, made_up: bool) -> dict[str, 
         if one.name.lower() in {name.lower() for name in values}:
             raise ConfigError(f"{option} names {one.name} twice")
         if one.variable and not os.environ.get(one.variable):
-            raise ConfigError(f"the environment variable {one.variable} ({option}) is not set")
+            from svir.exchange import unset_variable
+
+            raise unset_variable(one.variable, option)
         held = MADE_UP if made_up else os.environ.get(one.variable, "").strip()
         values[one.name] = held if one.variable else one.value
     return values

@@ -6,11 +6,11 @@ The one place of the library that reads an environment variable or a key file, a
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, cast
 
 from svir.errors import ConfigError
 from svir.exchange._settings import as_key
+from svir.exchange._variables import is_variable, unset_variable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +21,6 @@ __all__ = ["KEY_OPTIONS", "resolve_key"]
 
 KEY_OPTIONS = ("api_key", "api_key_env", "api_key_file")
 FILE_BYTES = 4096
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def resolve_key(options: Mapping[str, object]) -> Key | None:
@@ -46,10 +45,10 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
     if source == "api_key":
         return as_key(value)
     # What is not a variable's name may be the key itself, given in the wrong place: it is not repeated.
-    if not VARIABLE.fullmatch(value):
+    if not is_variable(value):
         raise ConfigError("api_key_env wants the name of an environment variable, and this is none")
     if not os.environ.get(value):
-        raise ConfigError(f"the environment variable {value} (api_key_env) is not set")
+        raise unset_variable(value, "api_key_env")
     return as_key(os.environ[value])
 
 

@@ -9,6 +9,7 @@ from svir.exchange._reply import Ending, RawReply, Reply
 from svir.exchange._settings import Options, Settings, settings_from
 from svir.exchange._stack import Open, Server, StepsLayer, stack
 from svir.exchange._steps import Steps
+from svir.exchange._variables import is_variable, unset_variable
 
 __all__ = [
     "Compatibility",
@@ -26,6 +27,8 @@ __all__ = [
     "Steps",
     "StepsLayer",
     "check_seconds",
+    "is_variable",
     "settings_from",
     "stack",
+    "unset_variable",
 ]
