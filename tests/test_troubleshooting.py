@@ -326,6 +326,7 @@ PROVOKED = [
     lambda: svir.from_dict(tuple[svir.Message, ...], [TURN]),
     lambda: ask(max_retries=2),
     lambda: ask(fields={"top_k": 40}),
+    lambda: ask(fields={"stream": True}),
     lambda: ask(what=[TURN]),
     outside_of_a_loop,
     in_another_loop,

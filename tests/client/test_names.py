@@ -7,10 +7,26 @@ import re
 import pytest
 
 import svir
+from svir.exchange import Options
+from svir.types import _elsewhere
 
 EXTRA = "extra={...} sends what svir does not know"
 URL = "http://127.0.0.1:9"
 CLASSES = [svir.Client, svir.AsyncClient]
+ASK = "client.complete(..., temperature=...)"
+
+# What the openai package calls so, and what says it here: the first five in `extra`, too.
+FIELDS = {
+    "stream": "every answer is streamed: client.stream() gives its pieces, and client.complete() the whole",
+    "stream_options": "include_usage= says whether token counts are asked for",
+    "n": "a request has one answer: client.complete_all([request] * 3) asks for three",
+    "max_completion_tokens": "max_tokens= is the limit, and the client's "
+    "max_tokens_field='max_completion_tokens' the name it is sent by",
+    "reasoning_effort": "effort= says how much to reason",
+    "functions": "tools= offers them",
+    "function_call": "tool_choice= says whether a tool is called",
+    "prompt": "what is asked is the first argument, or messages=",
+}
 
 
 @pytest.mark.parametrize("kind", CLASSES)
@@ -47,7 +63,17 @@ def test_any_other_name_is_refused_as_python_refuses_it(kind):
     ("name", "said"),
     [
         ("idle_time_out", "a client has no option 'idle_time_out': did you mean idle_timeout?"),
-        ("max_retries", "a client has no option 'max_retries'"),
+        ("max_redirects", "a client has no option 'max_redirects'"),
+        (
+            "max_retries",
+            "a client has no option 'max_retries': layers=[Retry.transient(2)], of svir.layers, tries again",
+        ),
+        ("default_headers", "a client has no option 'default_headers': headers={...} sends them"),
+        ("base_url", "a client has no option 'base_url': the URL is the first argument"),
+        (
+            "temperature",
+            f"a client has no option 'temperature': it is a field of a request: {ASK}",
+        ),
     ],
 )
 def test_an_option_that_is_none(kind, name, said):
@@ -65,9 +91,35 @@ def test_an_option_that_is_none(kind, name, said):
             "a request has no field 'temprature': did you mean temperature? " + EXTRA,
         ),
         ("user", "a request has no field 'user': " + EXTRA),
+        ("extra_body", "a request has no field 'extra_body': " + EXTRA),
+        (
+            "timeout",
+            "a request has no field 'timeout': it is an option of a client: client.with_options(timeout=...)",
+        ),
+        *((name, f"a request has no field '{name}': {said}") for name, said in FIELDS.items()),
     ],
 )
 def test_a_field_that_is_none(given, name, said):
     with svir.Client.openai(URL, model="m") as client, pytest.raises(TypeError) as caught:
         client.complete(given, **{name: 1})
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(("name", "said"), FIELDS.items())
+def test_a_copy_of_a_request_says_the_same(name, said):
+    with pytest.raises(TypeError) as caught:
+        svir.Request().replace(**{name: 1})
+    assert str(caught.value) == f"a request has no field '{name}': {said}"
+
+
+@pytest.mark.parametrize(("name", "said"), list(FIELDS.items())[:5])
+def test_extra_says_the_same(name, said):
+    request = svir.Request(messages="why?", max_tokens=5, effort="low", extra={name: 1})
+    with svir.Client.openai(URL, model="m") as client, pytest.raises(svir.ConfigError) as caught:
+        client.complete(request)
+    assert caught.value.detail == f"extra must not set '{name}': {said}"
+
+
+def test_nothing_that_is_taken_is_explained_as_unknown():
+    assert not _elsewhere.FIELDS.keys() & {*svir.Request.__struct_fields__}
+    assert not _elsewhere.OPTIONS.keys() & Options.__annotations__.keys()

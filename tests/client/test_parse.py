@@ -52,6 +52,12 @@ def test_a_type_is_asked_for_and_an_instance_comes_back(face):
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
 
 
+def test_the_turns_may_be_given_by_name(face):
+    river, world = ask(face, answer(OTRA), River, messages=["Name a river.", "Now."])
+    assert river == River("Otra", 245)
+    assert [message["content"] for message in world.bodies[0]["messages"]] == ["Name a river.", "Now."]
+
+
 def test_strict_is_sent_with_a_schema_written_for_it(face):
     _, world = ask(face, answer(OTRA), River, "Name a river.", strict=True)
     form = world.bodies[0]["response_format"]["json_schema"]

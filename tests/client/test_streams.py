@@ -293,14 +293,18 @@ def test_what_is_asked_may_be_a_request_or_turns_with_fields(face, ask):
         (svir.user("hi"), {}),
         (asked, {}),
         (asked, {"temperature": 1}),
+        (None, {"messages": ["hi", svir.assistant("ho"), "again"], "max_tokens": 3}),
+        (None, {"system": "s"}),
+        (asked, {"messages": "ho"}),
     ]
 
     async def scenario(client):
         for given, fields in ways:
+            turns = () if given is None else (given,)
             if ask == "complete":
-                await client.complete(given, **fields)
+                await client.complete(*turns, **fields)
             else:
-                async with getattr(client, ask)(given, **fields):
+                async with getattr(client, ask)(*turns, **fields):
                     pass
         with pytest.raises(TypeError, match="given twice"):
             client.stream("hi", messages="ho")
@@ -312,6 +316,9 @@ def test_what_is_asked_may_be_a_request_or_turns_with_fields(face, ask):
     assert [message["content"] for message in bodies[1]["messages"]] == ["hi", "ho", "again"]
     assert bodies[1]["max_tokens"] == 3
     assert (bodies[3]["temperature"], bodies[4]["temperature"]) == (0, 1)
+    assert bodies[5] == bodies[1]
+    assert bodies[6]["messages"] == [{"role": "system", "content": "s"}]
+    assert [message["content"] for message in bodies[7]["messages"]] == ["ho"]
 
 
 @pytest.mark.parametrize("face", ASYNC_FACES, ids=repr)

@@ -85,7 +85,7 @@ def schemas() -> Request:
 def refused(client: Client, completion: Completion) -> None:
     completion.parse(River("Otra", 245))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     completion.parse(3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    client.parse(River)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    client.parse()  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     client.parse(River, "hi", modle="m")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     Request("m", response_format="xml")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     client.complete("hi", response_format=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -21,6 +21,7 @@ from svir.http import AsyncBackend, AsyncHttp11Backend
 
 
 async def ask(client: AsyncClient) -> str:
+    await client.complete(messages=["Why do rivers meander?"])
     completion = await client.complete("Why do rivers meander?", system="Be precise.")
     assert_type(completion, Completion)
     return completion.text

@@ -59,6 +59,9 @@ def read(client: Client, request: Request) -> Completion | None:
 
 
 def texts(client: Client) -> list[str]:
+    client.complete(messages=["One.", user("Two.")], system="Be brief.")
+    client.send(messages="One.")
+    client.parse(int, messages="How many?")
     with client.stream(["One.", "Two."], temperature=0) as stream:
         pieces = list(stream.text())
         assert_type(stream.complete(), Completion)
@@ -134,6 +137,7 @@ def handled(client: Client) -> tuple[str, float | None]:
 
 def refused(client: Client) -> None:
     client.complete("hi", modle="m")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    client.complete(messages=3)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     client.complete("hi", effort="huge")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     client.with_options(timeout="60")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     Client.openai("http://localhost", mode="sloppy")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

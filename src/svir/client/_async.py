@@ -84,7 +84,7 @@ class AsyncClient(ClientBase):
         return self._derived(changes, layers)
 
     async def complete(
-        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
     ) -> Completion:
         """Asks, and returns the whole answer; as ``svir.Client.complete``.
 
@@ -108,7 +108,7 @@ class AsyncClient(ClientBase):
     async def parse(
         self,
         type: TypeForm[T],  # noqa: A002 (the word says it best)
-        request: Request | Turn | Iterable[Turn],
+        request: Request | Turn | Iterable[Turn] = (),
         /,
         *,
         strict: bool = False,
@@ -125,7 +125,7 @@ class AsyncClient(ClientBase):
         return (await self.complete(asked)).parse(type)
 
     def stream(
-        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
     ) -> AsyncStream:
         """Asks, and returns the answer as it arrives; use it in an ``async with`` block.
 
@@ -169,7 +169,7 @@ class AsyncClient(ClientBase):
         )
 
     def send(
-        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
     ) -> AsyncRawStream:
         """Asks, and returns the server's bytes unchanged; as ``svir.Client.send`` (D20)."""
         asked = as_request(request, fields)

@@ -58,7 +58,9 @@ class ClientBase:
         key: Key | None,
         compatibility: Compatibility,
     ) -> None:
-        check_names(options, Options.__annotations__, "a client has no option")
+        for name in options:
+            if name not in Options.__annotations__:
+                raise _no_option(name)
         if self._colour == "sync" and callable(key) and is_async(key):
             raise ConfigError("an async function for api_key needs AsyncClient")
         if (shared := options.get("compatibility")) is not None:
@@ -151,32 +153,37 @@ def as_many(requests: Iterable[Any]) -> Iterable[Any]:
     return requests
 
 
-EXTRA = "extra={...} sends what svir does not know"
+def _no_option(name: str) -> TypeError:
+    from svir.types._elsewhere import OPTIONS, no_such_name  # for a mistake only
+
+    here = dict.fromkeys(
+        Request.__struct_fields__, f"it is a field of a request: client.complete(..., {name}=...)"
+    )
+    return no_such_name("a client has no option", name, Options.__annotations__, {**here, **OPTIONS})
 
 
-def check_names(given: Iterable[str], known: Iterable[str], what: str, hint: str = "") -> None:
-    """Refuses a name that is not known, and tells the one that may have been meant.
+def _no_field(name: str) -> TypeError:
+    from svir.types._elsewhere import FIELDS, no_such_name
 
-    Raises:
-        TypeError: Such a name was given.
-    """
-    for name in given:
-        if name not in known:
-            from difflib import get_close_matches  # for a mistake only
-
-            advice = [f"did you mean {near}?" for near in get_close_matches(name, [*known], 1, 0.7)]
-            advice += [hint] if hint else []
-            raise TypeError(": ".join([f"{what} {name!r}", *([" ".join(advice)] if advice else [])]))
+    here = dict.fromkeys(
+        Options.__annotations__, f"it is an option of a client: client.with_options({name}=...)"
+    )
+    extra = "extra={...} sends what svir does not know"
+    known = Request.__struct_fields__
+    return no_such_name("a request has no field", name, known, {**here, **FIELDS}, extra)
 
 
 def as_request(given: Request | Turn | Iterable[Turn], fields: Mapping[str, Any]) -> Request:
     """What is asked: a request, perhaps with other fields, or turns with the fields of one."""
+    for name in fields:
+        if name not in Request.__struct_fields__:
+            raise _no_field(name)
     if isinstance(given, Request):
-        check_names(fields, Request.__struct_fields__, "a request has no field", EXTRA)
         return given.replace(**fields) if fields else given
     if "messages" in fields:
-        raise TypeError("the turns were given twice: as the first argument and as messages=")
-    check_names(fields, Request.__struct_fields__, "a request has no field", EXTRA)
+        if given != ():
+            raise TypeError("the turns were given twice: as the first argument and as messages=")
+        return Request(**fields)
     turns = (given,) if isinstance(given, (str, Message, Completion, ToolResult)) else given
     return Request(messages=turns, **fields)
 

@@ -117,12 +117,12 @@ class Client(ClientBase):
         return self._derived(changes, layers)
 
     def complete(
-        self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
     ) -> Completion:
         """Asks, and returns the whole answer.
 
         Args:
-            request: A request, or turns (a string is a user's turn).
+            request: A request, or turns (a string is a user's turn); ``messages=`` may say them instead.
             **fields: Fields of the request.
 
         Raises:
@@ -140,7 +140,7 @@ class Client(ClientBase):
     def parse(
         self,
         type: TypeForm[T],  # noqa: A002 (the word says it best)
-        request: Request | Turn | Iterable[Turn],
+        request: Request | Turn | Iterable[Turn] = (),
         /,
         *,
         strict: bool = False,
@@ -154,7 +154,7 @@ class Client(ClientBase):
         Args:
             type: A dataclass, TypedDict, NamedTuple, attrs class, msgspec struct, pydantic model, or a list,
                 dict, Literal or union; see ``Completion.parse``.
-            request: A request, or turns (a string is a user's turn).
+            request: A request, or turns (a string is a user's turn); ``messages=`` may say them instead.
             strict: Write the schema as strict servers demand, and ask them to keep to it.
             **fields: Fields of the request, without ``response_format``.
 
@@ -172,11 +172,13 @@ class Client(ClientBase):
         """
         return self.complete(as_typed_request(type, request, fields, strict=strict)).parse(type)
 
-    def stream(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> Stream:
+    def stream(
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
+    ) -> Stream:
         """Asks, and returns the answer as it arrives; use it in a ``with`` block.
 
         Args:
-            request: A request, or turns (a string is a user's turn).
+            request: A request, or turns (a string is a user's turn); ``messages=`` may say them instead.
             **fields: Fields of the request.
 
         Raises:
@@ -236,11 +238,13 @@ class Client(ClientBase):
 
         return Completions((self.stream(request, **fields) for request in as_many(requests)), concurrency)
 
-    def send(self, request: Request | Turn | Iterable[Turn], /, **fields: Unpack[RequestFields]) -> RawStream:
+    def send(
+        self, request: Request | Turn | Iterable[Turn] = (), /, **fields: Unpack[RequestFields]
+    ) -> RawStream:
         """Asks, and returns the server's bytes unchanged; layers do not see it (D20).
 
         Args:
-            request: A request, or turns (a string is a user's turn).
+            request: A request, or turns (a string is a user's turn); ``messages=`` may say them instead.
             **fields: Fields of the request.
 
         Raises:

@@ -258,7 +258,9 @@ class Request(_RequestHead, frozen=True, kw_only=True):
         known = self.__struct_fields__
         for name in changes:
             if name not in known:
-                raise TypeError(f"Request has no field {name!r}")
+                from svir.types._elsewhere import FIELDS, no_such_name  # for a mistake only
+
+                raise no_such_name("a request has no field", name, known, FIELDS)
         return type(self)(**{name: changes.get(name, getattr(self, name)) for name in known})
 
     def with_turns(self, *turns: Turn, keep_tool_choice: bool = False) -> Self:

@@ -139,7 +139,9 @@ class Encoder:
         taken = {*NEVER_EXTRA, *fields, *(LIMIT_FIELDS if request.max_tokens is not None else ())}
         for name in request.extra:
             if name in taken:
-                raise ConfigError(f"extra must not set {name!r}: it is a field of the request")
+                from svir.types._elsewhere import not_extra  # for a mistake only
+
+                raise ConfigError(f"extra must not set {name!r}: {not_extra(name)}")
         kept = {name: value for name, value in fields.items() if name not in self._omit}
         try:
             return _write({**kept, **request.extra})[:-1].encode()
