@@ -29,7 +29,7 @@ def test_every_kind_has_advice_and_no_other_kind():
 
 
 def test_the_advice_is_in_the_commands_words():
-    for advice, detail, _ in (*ADVICE.values(), *RECORDED.values()):
+    for advice, detail, *_ in (*ADVICE.values(), *RECORDED.values()):
         assert not PYTHON.search(advice)
         assert not PYTHON.search(detail or "")
 
@@ -81,9 +81,9 @@ def test_lenient_mode_is_advised_exactly_where_it_helps():
         if strict is not None:
             helps = lenient is None or (type(lenient), lenient.place) != (type(strict), strict.place)
             for recorded in (False, True):
-                assert ("--lenient" in " ".join(advise(strict, recorded=recorded))) == helps, name
+                assert ("--lenient" in " ".join(advise(strict, recorded=recorded)[:2])) == helps, name
         if lenient is not None:
-            assert "--lenient" not in " ".join(advise(lenient)), name
+            assert "--lenient" not in " ".join(advise(lenient)[:2]), name
 
 
 def error_of(decoder, data):

@@ -18,6 +18,7 @@ from tests.support.loopback import Await, Cut, Flood, Gone, Request, Send, Signa
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 7, "total_tokens": 12}
 MODELS = {"data": [{"id": "alpha"}]}
+NOBODY = ["ask", "--url", "http://127.0.0.1:9", "-m", "m"]
 
 
 def ask(command, server, *args, **more):
@@ -86,7 +87,7 @@ def test_the_only_model_of_a_server_need_not_be_named(command, script):
 
 @pytest.mark.parametrize(
     ("listed", "said"),
-    [([], b"lists no model"), (["a", "b"], b"has 2 models: choose with --model ID (a, b)")],
+    [([], b"lists no model"), (["a", "b"], b"has 2 models (a, b)")],
 )
 def test_a_model_must_be_named_when_there_is_a_choice(command, script, listed, said):
     server = script(reply("200 OK", {"data": [{"id": name} for name in listed]}))
@@ -179,7 +180,7 @@ def test_every_kind_of_failure_has_its_code_and_two_lines(command, script, respo
             "404 Not Found",
             [],
             [
-                "svir: not supported: HTTP 404: no such path or model",
+                "svir: not supported: HTTP 404: no such path or model (--url: URL)",
                 "Check the URL and the model: `svir models` lists the models.",
             ],
         ),
@@ -187,8 +188,9 @@ def test_every_kind_of_failure_has_its_code_and_two_lines(command, script, respo
     ids=["no key", "a wrong key", "a wrong path"],
 )
 def test_a_refusal_is_told_with_the_commands_options(command, script, status, args, lines):
-    done = ask(command, script(reply(status, {})), *args, "Why?", MY_KEY="sesame")
-    assert done.stderr.decode().splitlines() == lines
+    server = script(reply(status, {}))
+    done = ask(command, server, *args, "Why?", MY_KEY="sesame")
+    assert done.stderr.decode().replace(server.url, "URL").splitlines() == lines
 
 
 def test_a_failure_inside_the_stream_is_not_told_to_be_tried_again(command, script):
@@ -209,29 +211,56 @@ def test_no_server_at_all_is_a_transport_failure(process):
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "code", "said"),
     [
-        (["ask", "Why?"], b"no server: give --url URL, set SVIR_URL, or try --local"),
-        (["models"], b"no server"),
-        (["ask", "--url", "http://192.0.2.1", "-m", "m", "Why?"], b"--allow-http"),
-        (["ask", "--url", "ftp://x", "-m", "m", "Why?"], b"http://"),
-        (
-            ["ask", "--url", "http://127.0.0.1:9", "-m", "m", "--api-key-env", "SVIR_NONE", "Why?"],
-            b"SVIR_NONE",
-        ),
-        (["ask", "--url", "http://127.0.0.1:9", "-m", "m"], b"no prompt"),
-        (
-            ["ask", "--url", "http://127.0.0.1:9", "-m", "m", "--json-schema", "none.json", "Why?"],
-            b"none.json",
-        ),
+        (["ask", "Why?"], 2, b"no server is named\nGive --url URL, set SVIR_URL, or try --local."),
+        (["models"], 2, b"no server is named"),
+        (["ask", "--url", "http://192.0.2.1", "-m", "m", "Why?"], 2, b"--allow-http"),
+        (["ask", "--url", "ftp://x", "-m", "m", "Why?"], 2, b"--url: the URL must begin with http://"),
+        ([*NOBODY, "--api-key-env", "SVIR_NONE", "Why?"], 22, b"variable SVIR_NONE (--api-key-env)"),
+        (NOBODY, 2, b"there is no prompt\nGive one"),
+        ([*NOBODY, "-f", "-", "-"], 2, b"standard input is named twice"),
+        ([*NOBODY, "-f", "-", "-f", "-", "Why?"], 2, b"standard input is named twice"),
+        ([*NOBODY, "--path", "x", "Why?"], 2, b"--path must start with /"),
+        ([*NOBODY, "--json-schema", "none.json", "Why?"], 22, b"the schema 'none.json' cannot be read"),
     ],
-    ids=["no url", "no url for models", "plain http", "scheme", "no key", "no prompt", "no schema"],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_put_together_wrongly_is_told(command, args, said):
+def test_what_is_put_together_wrongly_is_told(command, args, code, said):
     done = command(*args)
-    assert done.returncode == 22
+    assert done.returncode == code
     assert said in done.stderr
+    assert b"configuration" not in done.stderr
+    assert b"--help" not in done.stderr or code == 22
     assert len(done.stderr.splitlines()) == 2
+
+
+LOCAL = ("--local", "--url", "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("args", "pair"),
+    [
+        ([*NOBODY, "--raw", "--json-schema", "s.json", "Why?"], "--raw and --json-schema"),
+        ([*NOBODY, "--raw", "--lenient", "Why?"], "--raw and --lenient"),
+        (["ask", *LOCAL, "Why?"], "--local and --url"),
+        (["chat", *LOCAL], "--local and --url"),
+        (["models", *LOCAL], "--local and --url"),
+        (["probe", *LOCAL], "--local and --url"),
+        (["probe", "--local", "http://127.0.0.1:9"], "--local and URL"),
+        (["ask", "--gguf", "no.gguf", "--url", "http://127.0.0.1:9", "Why?"], "--gguf and --url"),
+        (["ask", "--local", "--api-key-env", "HOME", "Why?"], "--local and --api-key-env"),
+        (["probe", "http://127.0.0.1:9", "--json", "-v"], "--json and --verbose"),
+        (["decode", "x", "--to-case", "a-b", "--lenient"], "--to-case and --lenient"),
+        (["decode", "x", "--every-cut", "--merge"], "--every-cut and --merge"),
+        (["decode", "x", "--every-cut", "--chunk", "1"], "--every-cut and --chunk"),
+    ],
+)
+def test_options_that_exclude_each_other_are_wrong_usage(command, args, pair):
+    done = command(*args, SVIR_URL="http://127.0.0.1:9")
+    assert (done.returncode, done.stdout) == (2, b"")
+    first, _ = done.stderr.decode().splitlines()
+    assert first.startswith(f"svir: {pair} exclude each other")
 
 
 def test_an_attachment_that_cannot_be_read_is_told_by_its_own_name(command):
@@ -327,16 +356,6 @@ def test_a_terminal_shows_no_control_characters_of_the_model(environment, script
     os.close(ours)
     assert shown.decode().splitlines()[0] == "]0;xso2J"
     assert "\x1b" not in shown.decode()
-
-
-def test_raw_and_a_schema_are_refused_together(command, tmp_path):
-    (tmp_path / "s.json").write_text("{}")
-    schema = ("--json-schema", str(tmp_path / "s.json"))
-    done = command("ask", "--url", "http://127.0.0.1:9", "-m", "m", "--raw", *schema, "Why?")
-    assert done.returncode == 2
-    assert done.stdout == b""
-    (line,) = done.stderr.decode().splitlines()
-    assert line.startswith("svir: give --raw or --json-schema")
 
 
 def test_importing_svir_imports_nothing_of_the_command_line(environment):

@@ -10,6 +10,7 @@ import pytest
 
 import svir
 from svir.cli import _exits
+from svir.cli._connect import Server
 from svir.cli._exits import CODES, EXIT_CODES, describe, finish
 from svir.cli._local import LocalServerError
 from svir.errors import ErrorKind
@@ -94,7 +95,7 @@ def test_trying_again_is_advised_only_where_it_may_help():
 def test_a_key_that_was_named_is_not_asked_for_again(status):
     error = svir.AuthenticationError(f"HTTP {status}: in the library's words", status=status)
     assert "--api-key-env NAME" in describe(error)[1]
-    assert "--api-key-env NAME" not in "".join(describe(error, secrets=("SVIR_KEY",)))
+    assert "--api-key-env NAME" not in "".join(describe(error, server=Server(api_key_env="SVIR_KEY")))
 
 
 def test_a_local_server_that_cannot_start_has_its_own_code(capsys):

@@ -65,21 +65,22 @@ def test_what_is_not_of_the_form_is_wrong_usage_that_repeats_no_value(command, o
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "said", "code"),
     [
-        (["--header", "api-key=env:NOT_SET"], "the environment variable NOT_SET (--header) is not set"),
-        (["--query", "a=1", "--query", "A=2"], "--query names A twice"),
-        (["--header", "authorization=env:AZURE"], "the header authorization is written by svir"),
-        (["--header", "x-team=\x1b"], "the value of the header x-team must be printable ASCII"),
+        (["--header", "api-key=env:NOT_SET"], "the environment variable NOT_SET (--header) is not set", 22),
+        (["--header", "api-key=env:ODD"], "the value of the header api-key must be printable ASCII", 22),
+        (["--query", "a=1", "--query", "A=2"], "--query names A twice", 2),
+        (["--header", "authorization=env:AZURE"], "the header authorization is written by svir", 2),
+        (["--header", "x-team=\x1b"], "the value of the header x-team must be printable ASCII", 2),
     ],
 )
 @pytest.mark.parametrize("name", ["models", "probe"])
-def test_what_cannot_be_sent_is_told(command, name, words, said):
+def test_what_cannot_be_sent_is_told(command, name, words, said, code):
     url = ["http://127.0.0.1:9"] if name == "probe" else ["--url", "http://127.0.0.1:9"]
-    done = command(name, *url, *words, AZURE=SECRET)
+    done = command(name, *url, *words, AZURE=SECRET, ODD=f"{SECRET}\x1b")
     assert said in done.stderr.decode()
     assert SECRET not in done.stderr.decode()
-    assert done.returncode == 22
+    assert done.returncode == code
 
 
 @pytest.mark.parametrize(

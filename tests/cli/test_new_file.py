@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import svir
 from svir.cli._new_file import NewFile
+from svir.cli._refused import RefusedError
 
 
 def mode(path: Path) -> int:
@@ -77,9 +77,7 @@ def test_only_a_regular_file_is_replaced(tmp_path, make):
     path = tmp_path / "page.html"
     make(path)
     there = sorted(tmp_path.iterdir())
-    with pytest.raises(
-        svir.ConfigError, match=r"^the configuration is invalid: the file 'page\.html' cannot"
-    ):
+    with pytest.raises(RefusedError, match=r"^the file 'page\.html' cannot"):
         NewFile(path)
     assert sorted(tmp_path.iterdir()) == there
 
@@ -95,7 +93,7 @@ def test_only_a_regular_file_is_replaced(tmp_path, make):
 )
 def test_a_place_for_no_file_is_said_at_once(tmp_path, monkeypatch, name, said):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(svir.ConfigError, match=said) as caught:
+    with pytest.raises(RefusedError, match=said) as caught:
         NewFile(Path(name))
     assert caught.value.__context__ is None
     assert list(tmp_path.iterdir()) == []
@@ -105,6 +103,6 @@ def test_a_place_that_goes_away_meanwhile_is_said_and_leaves_nothing(tmp_path):
     path = tmp_path / "page.html"
     with NewFile(path) as file:
         path.mkdir()
-        with pytest.raises(svir.ConfigError, match="cannot be written"):
+        with pytest.raises(RefusedError, match="cannot be written"):
             file.put("text")
     assert list(tmp_path.iterdir()) == [path]

@@ -9,6 +9,7 @@ import pytest
 
 import svir
 from svir.cli._question import Question, build_request
+from svir.cli._refused import RefusedError
 
 
 @pytest.fixture
@@ -92,13 +93,13 @@ def test_typing_at_a_terminal_is_explained(stdin, capsys, question, said):
 @pytest.mark.parametrize("text", [b"", b" \n"])
 def test_no_prompt_is_an_error(stdin, text):
     stdin(text)
-    with pytest.raises(svir.ConfigError, match="no prompt"):
+    with pytest.raises(RefusedError, match="no prompt"):
         build_request(Question())
 
 
 def test_standard_input_that_is_no_text_is_an_error(stdin):
     stdin(b"\xff\xfe")
-    with pytest.raises(svir.ConfigError, match="not UTF-8") as caught:
+    with pytest.raises(RefusedError, match="not UTF-8") as caught:
         build_request(Question())
     assert caught.value.__context__ is None
 
@@ -109,12 +110,12 @@ def test_standard_input_that_is_no_text_is_an_error(stdin):
 def test_a_schema_file_that_is_no_object_is_an_error(tmp_path, text):
     path = tmp_path / "s.json"
     path.write_text(text)
-    with pytest.raises(svir.ConfigError, match=r"'s\.json' is no JSON object"):
+    with pytest.raises(RefusedError, match=r"'s\.json' is no JSON object"):
         build_request(Question(prompt="hi", json_schema=path))
 
 
 def test_a_schema_file_that_is_missing_is_an_error(tmp_path):
-    with pytest.raises(svir.ConfigError, match=r"'s\.json' cannot be read: No such file"):
+    with pytest.raises(RefusedError, match=r"'s\.json' cannot be read: No such file"):
         build_request(Question(prompt="hi", json_schema=tmp_path / "s.json"))
 
 

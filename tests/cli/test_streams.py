@@ -84,7 +84,7 @@ def test_a_closed_standard_input_is_an_empty_one(shell, script):
     assert shell("svir decode - <&-").returncode == 13
     done = shell("svir ask --url http://127.0.0.1:9 -m m <&-")
     assert b"there is no prompt" in done.stderr
-    assert done.returncode == 22
+    assert done.returncode == 2
 
 
 def test_standard_input_that_cannot_be_read_is_said(shell):

@@ -15,9 +15,8 @@ from typer.main import get_command
 import svir
 from svir.cli import _app_chat, _app_decode, _app_probe, _commands
 from svir.cli._completion import NAME, Completion, completes, script
-from svir.cli._connect import Server, key_variable
-from svir.cli._exits import EXIT_CODES, NO_OUTPUT, USAGE, finish, settle
-from svir.cli._gateway import gateway_of
+from svir.cli._connect import named_server
+from svir.cli._exits import EXIT_CODES, NO_OUTPUT, finish, settle
 from svir.cli._options import (
     AllowHttp,
     ApiPath,
@@ -35,6 +34,7 @@ from svir.cli._options import (
 )
 from svir.cli._output import say, write, writing
 from svir.cli._question import Question
+from svir.cli._refused import USAGE, RefusedError
 from svir.cli._streams import stand
 from svir.cli._usage import plain
 
@@ -83,6 +83,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+RAW = "Raw bytes are printed as they come, and not read: leave out one of them."
 EXAMPLE = """\b
 Example: git diff | svir ask -f - "Write a commit message." > message.txt"""
 
@@ -179,8 +180,9 @@ def ask(
 ) -> None:
     """Ask a model. PROMPT left out, or -, is read from standard input."""
     if raw and json_schema is not None:
-        say("svir: give --raw or --json-schema: raw bytes are not read, so no schema can be kept to")
-        raise typer.Exit(USAGE)
+        raise RefusedError("--raw and --json-schema exclude each other", RAW)
+    if raw and lenient:
+        raise RefusedError("--raw and --lenient exclude each other", RAW)
     question = Question(
         prompt=prompt,
         system=system,
@@ -191,19 +193,19 @@ def ask(
         json_schema=json_schema,
         raw=raw,
     )
-    key = key_variable(api_key_env, url)
-    server = Server(
+    server = named_server(
         url=url,
         model=model,
-        api_key_env=key,
+        api_key_env=api_key_env,
         allow_http=allow_http,
-        gateway=gateway_of(header, query),
+        header=header,
+        query=query,
         path=path,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.ask(question, server), secrets=server.secrets))
+    raise typer.Exit(finish(lambda: _commands.ask(question, server), server=server))
 
 
 app.command(cls=Command, epilog=_app_chat.EXAMPLE)(_app_chat.chat)
@@ -221,16 +223,16 @@ def models(
     gguf: Gguf = None,
 ) -> None:
     """List the server's models, one ID a line."""
-    key = key_variable(api_key_env, url)
-    server = Server(
+    server = named_server(
         url=url,
-        api_key_env=key,
+        api_key_env=api_key_env,
         allow_http=allow_http,
-        gateway=gateway_of(header, query),
+        header=header,
+        query=query,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: _commands.list_models(server), secrets=server.secrets))
+    raise typer.Exit(finish(lambda: _commands.list_models(server), server=server))
 
 
 @app.command(cls=Command, epilog="Example: svir local --port 8080")

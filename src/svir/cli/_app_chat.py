@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from svir.cli._connect import Server, key_variable
+from svir.cli._connect import named_server
 from svir.cli._exits import finish
-from svir.cli._gateway import gateway_of
 from svir.cli._options import (
     AllowHttp,
     ApiPath,
@@ -58,16 +57,16 @@ def chat(
     settings = Settings(
         system=system, effort=effort, max_tokens=max_tokens, load=load, history=not no_history
     )
-    key = key_variable(api_key_env, url)
-    server = Server(
+    server = named_server(
         url=url,
         model=model,
-        api_key_env=key,
+        api_key_env=api_key_env,
         allow_http=allow_http,
-        gateway=gateway_of(header, query),
+        header=header,
+        query=query,
         path=path,
         lenient=lenient,
         local=local,
         gguf=gguf,
     )
-    raise typer.Exit(finish(lambda: hold(settings, server), secrets=server.secrets))
+    raise typer.Exit(finish(lambda: hold(settings, server), server=server))

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 import svir
-from svir.cli._exits import USAGE, finish
+from svir.cli._exits import finish
 from svir.cli._options import Lenient
-from svir.cli._output import say
+from svir.cli._refused import RefusedError
 
 __all__ = ["EXAMPLES", "decode"]
 
@@ -96,13 +96,18 @@ def decode(
         if value
     ]
     if to_case is not None and CASE_NAME.fullmatch(to_case) is None:
-        refuse("--to-case takes a name in small letters, as delta-key-unknown")
+        raise RefusedError("--to-case takes a name in small letters", "For example delta-key-unknown.")
     if to_case is not None and given:
-        refuse(f"a case has both modes, and shows nothing: give --to-case or {given[0]}")
+        raise RefusedError(
+            f"--to-case and {given[0]} exclude each other", "A case has both modes, and shows nothing."
+        )
     if output is not None and to_case is None:
-        refuse("--output is for --to-case; the events go to standard output")
+        raise RefusedError("--output is for --to-case", "The events go to standard output.")
     if every_cut and (chunk is not None or merge):
-        refuse("--every-cut shows no events, so --chunk and --merge do nothing beside it")
+        raise RefusedError(
+            f"--every-cut and {'--merge' if merge else '--chunk'} exclude each other",
+            "--every-cut shows no events, and tries every chunk.",
+        )
     task = Task(
         file=file,
         reading=Reading(lenient=lenient, think=think.value, limits=limits(limit or [])),
@@ -117,18 +122,15 @@ def decode(
 
 
 def limits(given: list[str]) -> svir.Limits:
-    """The limits, some of them changed."""
+    """The limits, some of them changed.
+
+    Raises:
+        RefusedError: One is not of the form.
+    """
     changed: dict[str, int] = {}
     for one in given:
         found = LIMIT.fullmatch(one)
         if found is None or not int(found[2]):
-            refuse(f"--limit takes NAME=N, N at least 1, NAME one of {', '.join(LIMITS)}")
-        else:
-            changed[found[1]] = int(found[2])
+            raise RefusedError("--limit takes NAME=N, N at least 1", f"NAME is one of {', '.join(LIMITS)}.")
+        changed[found[1]] = int(found[2])
     return svir.Limits(**changed)
-
-
-def refuse(why: str) -> None:
-    """Ends the command: wrong usage."""
-    say(f"svir: {why}")
-    raise typer.Exit(USAGE)

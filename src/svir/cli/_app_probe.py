@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
-from svir.cli._connect import Server, key_variable
-from svir.cli._exits import USAGE, finish
-from svir.cli._gateway import gateway_of
-from svir.cli._options import AllowHttp, Gguf, Header, KeyName, Model, Query
-from svir.cli._output import say
+from svir.cli._connect import named_server
+from svir.cli._exits import finish
+from svir.cli._options import AllowHttp, Gguf, Header, KeyName, Model, Query, Url
+from svir.cli._refused import RefusedError
 
 __all__ = ["EXAMPLE", "probe"]
 
@@ -44,9 +43,10 @@ def probe(
     url: Annotated[
         # Told above the options, as PROMPT of `svir ask`.
         str | None,
-        typer.Argument(metavar="URL", envvar="SVIR_URL", hidden=True),
+        typer.Argument(metavar="URL", hidden=True),
     ] = None,
     *,
+    url_option: Url = None,
     model: Model = "",
     api_key_env: KeyName = None,
     allow_http: AllowHttp = False,
@@ -85,21 +85,25 @@ def probe(
     if compare is not None:
         alone = {"compare", "html"}
         if any(named(context, name) for name in context.params if name not in alone):
-            say("svir: --compare reads two files and asks no server: only --html goes with it")
-            raise typer.Exit(USAGE)
+            raise RefusedError("--compare reads two files and asks no server", "Only --html goes with it.")
         from svir.cli.probe._compare_command import run_comparison
 
         a, b = compare
         raise typer.Exit(finish(lambda: run_comparison(a, b, html=html)))
     from svir.cli.probe._command import Wanted, run  # not loaded by the other commands
 
-    key = key_variable(api_key_env, url)
-    server = Server(
-        url=url,
+    if url is not None and url_option is not None:
+        raise RefusedError("the URL is given twice", "Give it with --url or without.")
+    if as_json and verbose:
+        raise RefusedError("--json and --verbose exclude each other", "The JSON has everything in it.")
+    server = named_server(
+        url=url_option if url is None else url,
+        source="URL" if url_option is None else "--url",
         model=model,
-        api_key_env=key,
+        api_key_env=api_key_env,
         allow_http=allow_http,
-        gateway=gateway_of(header, query),
+        header=header,
+        query=query,
         local=local,
         gguf=gguf,
     )
@@ -109,9 +113,7 @@ def probe(
         overflow=not no_overflow,
         seconds=float(max_seconds),
     )
-    raise typer.Exit(
-        finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), secrets=server.secrets)
-    )
+    raise typer.Exit(finish(lambda: run(wanted, as_json=as_json, verbose=verbose, html=html), server=server))
 
 
 def named(context: typer.Context, name: str) -> bool:

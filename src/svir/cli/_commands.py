@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import svir
-from svir.cli._connect import KEY, choose_model, connect, start_local
+from svir.cli._connect import KEY, choose_model, connect, listed, start_local
 from svir.cli._exits import INTERRUPTED
 from svir.cli._local import LocalServerError
 from svir.cli._output import Output, say
@@ -35,7 +35,7 @@ def ask(question: Question, server: Server) -> int:
     request = build_request(question)
     with connect(server, output) as client:
         try:
-            if not (server.model or server.local or server.gguf):
+            if not (server.model or server.local):
                 request = request.replace(model=choose_model(client))
             if question.raw:
                 relay(client, request, output)
@@ -98,8 +98,8 @@ def list_models(server: Server) -> int:
     """Prints the IDs of the server's models, one a line."""
     output = Output()
     with connect(server, output) as client:
-        for model in client.models():
-            output.text(f"{model.id}\n")
+        for model in listed(client):
+            output.text(f"{model}\n")
     return 0
 
 

@@ -10,19 +10,22 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
-from svir.cli._advice import advise
+from svir.cli._advice import advise, is_page
 from svir.cli._connect import KEY
 from svir.cli._local import LocalServerError
 from svir.cli._output import OutputError, one_line, say, writing
+from svir.cli._refused import CONFIG, USAGE, RefusedError
 from svir.cli._withheld import withheld
 from svir.errors import Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from svir.cli._connect import Server
     from svir.errors import ErrorKind
 
 __all__ = [
@@ -39,7 +42,6 @@ __all__ = [
     "settle",
 ]
 
-USAGE = 2
 LOCAL_SERVER = 30
 BUG = 70
 NO_OUTPUT = 74
@@ -60,7 +62,7 @@ CODES: dict[ErrorKind, int] = {
     "unsupported": 19,
     "response_limit": 20,
     "attachment": 21,
-    "config": 22,
+    "config": CONFIG,
     "answer": 23,
 }
 
@@ -76,14 +78,15 @@ EXIT_CODES = (
 )
 
 SERVER_MESSAGE_CHARACTERS = 300
+TITLE = re.compile(r"(?is)<title[^<>]*>([^<]*)")
 
 
-def finish(work: Callable[[], int], *, secrets: tuple[str, ...] = (), recorded: bool = False) -> int:
+def finish(work: Callable[[], int], *, server: Server | None = None, recorded: bool = False) -> int:
     """Does the work, and returns the exit code of however it went.
 
     Args:
         work: What to do.
-        secrets: The environment variables with the key, and with whatever else is not to be shown.
+        server: The server that is asked.
         recorded: Whether no server is asked, but a recording read.
     """
     try:
@@ -105,8 +108,11 @@ def finish(work: Callable[[], int], *, secrets: tuple[str, ...] = (), recorded: 
     except LocalServerError as error:
         say(f"svir: {error.problem}", error.advice)
         return LOCAL_SERVER
+    except RefusedError as error:
+        say(f"svir: {error.problem}", error.advice)
+        return error.code
     except Error as error:
-        say(*describe(error, secrets=secrets, recorded=recorded))
+        say(*describe(error, server=server, recorded=recorded))
         return CODES[error.kind]
     except Exception as error:
         if os.environ.get("SVIR_TRACEBACK"):
@@ -119,20 +125,30 @@ def finish(work: Callable[[], int], *, secrets: tuple[str, ...] = (), recorded: 
     return code
 
 
-def describe(error: Error, *, secrets: tuple[str, ...] = (), recorded: bool = False) -> tuple[str, str]:
+def describe(error: Error, *, server: Server | None = None, recorded: bool = False) -> tuple[str, str]:
     """What happened, with the server's own words, and the advice; the arguments are those of ``finish``."""
-    said, advice = advise(error, keyed=bool(secrets), recorded=recorded)
-    if not secrets and error.kind == "authentication" and os.environ.get(KEY):
-        advice = advice.replace(" NAME", f" {KEY}")
+    secrets = () if server is None else server.secrets
+    said, advice, where = advise(error, keyed=bool(secrets), recorded=recorded)
     line = f"svir: {said}"
-    if error.status is not None and str(error.status) not in line:
-        line += f" (HTTP {error.status})"
+    if server is not None:
+        if error.kind == "authentication" and server.unsent_key:
+            advice = f"{server.unsent_key}. If it is this server's: --api-key-env {KEY}."
+        if where and server.address is not None:
+            line += f" ({server.address})"
     if error.server_message:
-        hidden = (os.environ.get(name, "").strip() for name in secrets)
-        words = one_line(withheld(error.server_message, *hidden))
-        more = "..." if len(words) > SERVER_MESSAGE_CHARACTERS else ""
-        line += f'. The server says: "{words[:SERVER_MESSAGE_CHARACTERS]}{more}"'
+        line += _quoted(error, [os.environ.get(name, "").strip() for name in secrets])
     return line, advice
+
+
+def _quoted(error: Error, keys: list[str]) -> str:
+    """The server's words as a sentence of their own; of a web page its title."""
+    text, says = error.server_message or "", "The server says"
+    if is_page(error):
+        title = TITLE.search(text)
+        text, says = title[1] if title else "", "The server sends a web page"
+    words = one_line(withheld(text, *keys))
+    more = "..." if len(words) > SERVER_MESSAGE_CHARACTERS else ""
+    return f'. {says}: "{words[:SERVER_MESSAGE_CHARACTERS]}{more}"' if words else f". {says}"
 
 
 def settle() -> None:

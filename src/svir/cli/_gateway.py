@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from svir.errors import ConfigError
+from svir.cli._refused import CONFIG, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -75,7 +75,7 @@ class Gateway(msgspec.Struct, frozen=True, kw_only=True):
             made_up: Whether the values of variables are made up, as a wrong key is.
 
         Raises:
-            svir.ConfigError: A variable is not set, or a name was given twice.
+            RefusedError: A variable is not set, or a name was given twice.
         """
         return {name: _values(given, FLAGS[name], made_up=made_up) for name, given in self._told()}
 
@@ -126,11 +126,12 @@ def _values(given: Iterable[Given], option: str, *, made_up: bool) -> dict[str, 
     values: dict[str, str] = {}
     for one in given:
         if one.name.lower() in {name.lower() for name in values}:
-            raise ConfigError(f"{option} names {one.name} twice")
+            raise RefusedError(f"{option} names {one.name} twice", "It can be sent once.")
         if one.variable and not os.environ.get(one.variable):
             from svir.exchange import unset_variable
 
-            raise unset_variable(one.variable, option)
+            problem = unset_variable(one.variable, option).detail
+            raise RefusedError(problem, f"Put the value of {one.name} there, and export it.", code=CONFIG)
         held = MADE_UP if made_up else os.environ.get(one.variable, "").strip()
         values[one.name] = held if one.variable else one.value
     return values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import BinaryIO
 
-import svir
 from svir.cli._output import say
+from svir.cli._refused import CONFIG, RefusedError
 
 __all__ = ["read_text", "stdin"]
 
@@ -22,7 +22,7 @@ def read_text(what: str) -> str:
     """All of standard input.
 
     Raises:
-        svir.ConfigError: It cannot be read, or is no UTF-8.
+        RefusedError: It cannot be read, or is no UTF-8.
     """
     try:
         return stdin(what).read().decode("utf-8")
@@ -30,4 +30,4 @@ def read_text(what: str) -> str:
         problem = "is not UTF-8 text"
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
-    raise svir.ConfigError(f"standard input {problem}")
+    raise RefusedError(f"standard input {problem}", "It must be text in UTF-8.", code=CONFIG)

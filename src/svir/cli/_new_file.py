@@ -14,7 +14,7 @@ import secrets
 import stat
 from typing import TYPE_CHECKING
 
-import svir
+from svir.cli._refused import CONFIG, RefusedError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ class NewFile:
         path: Where it will be.
 
     Raises:
-        svir.ConfigError: No file can be made there, or what is there is not to be replaced.
+        RefusedError: No file can be made there, or what is there is not to be replaced.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +53,7 @@ class NewFile:
         """Writes all of it, and gives it its name.
 
         Raises:
-            svir.ConfigError: It cannot be written; what was there is still there.
+            RefusedError: It cannot be written; what was there is still there.
         """
         try:
             with open(self._file, "wb", closefd=False) as file:
@@ -81,8 +81,9 @@ class NewFile:
         self.close()
 
 
-def refused(path: Path, error: OSError) -> svir.ConfigError:
-    return svir.ConfigError(f"the file {path.name!r} cannot be written: {error.strerror}")
+def refused(path: Path, error: OSError) -> RefusedError:
+    problem = f"the file {path.name!r} cannot be written: {error.strerror}"
+    return RefusedError(problem, "Name a regular file, or none that is there yet.", code=CONFIG)
 
 
 def mode_to_keep(path: Path) -> int | None:

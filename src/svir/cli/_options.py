@@ -32,7 +32,7 @@ EFFORTS = ", ".join(svir.Effort)
 
 Url = Annotated[
     str | None,
-    typer.Option("--url", metavar="URL", envvar="SVIR_URL", show_envvar=False, help=URL_HELP),
+    typer.Option("--url", metavar="URL", help=URL_HELP),
 ]
 Model = Annotated[str, typer.Option("--model", "-m", metavar="ID", help="The model's ID: see `svir models`.")]
 KeyName = Annotated[

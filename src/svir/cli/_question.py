@@ -8,6 +8,7 @@ import msgspec
 
 import svir
 from svir.cli._input import read_text
+from svir.cli._refused import CONFIG, RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +36,12 @@ def build_request(question: Question) -> svir.Request:
     """The request for a question.
 
     Raises:
-        svir.Error: Something given cannot be used.
+        RefusedError: There is no prompt, or something given cannot be used.
     """
+    if [*question.files, question.prompt].count(STDIN) > 1:
+        raise RefusedError(
+            "standard input is named twice", "It can be read once: as the prompt, or as a file."
+        )
     schema = read_schema(question.json_schema)
     prompt, parts = question.prompt, list[svir.TextFile | svir.Image]()
     for name in question.files:
@@ -49,7 +54,9 @@ def build_request(question: Question) -> svir.Request:
     if prompt == STDIN or (prompt is None and STDIN not in question.files):
         prompt = read_text("prompt")
     if not (prompt or "").strip() and not parts:
-        raise svir.ConfigError("there is no prompt: give one as an argument or on standard input")
+        raise RefusedError(
+            "there is no prompt", 'Give one as an argument, as in svir ask "Why?", or on standard input.'
+        )
     answer: svir.ResponseFormat = "text" if schema is None else schema
     return svir.Request(
         messages=[svir.user(*([prompt] if prompt else []), *parts)],
@@ -61,7 +68,11 @@ def build_request(question: Question) -> svir.Request:
 
 
 def read_schema(path: Path | None) -> svir.Schema | None:
-    """The schema in a file, named after the file."""
+    """The schema in a file, named after the file.
+
+    Raises:
+        RefusedError: It cannot be read, or is no JSON object.
+    """
     if path is None:
         return None
     try:
@@ -73,4 +84,4 @@ def read_schema(path: Path | None) -> svir.Schema | None:
     else:
         allowed = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in path.stem)
         return svir.Schema(allowed[:64] or "answer", schema)
-    raise svir.ConfigError(problem)
+    raise RefusedError(problem, "--json-schema takes a file with a JSON Schema.", code=CONFIG)

@@ -166,14 +166,14 @@ def test_the_only_model_need_not_be_named(chat, server):
 def test_over_a_pipe_a_model_must_be_named_when_there_is_a_choice(chat, server):
     server.reply(models=["alpha", "beta"])
     done = chat(server, "Why?", args=())
-    assert b"--model ID (alpha, beta)" in done.stderr
+    assert b"has 2 models (alpha, beta)\nChoose with --model ID.\n" in done.stderr
     assert done.returncode == 22
 
 
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
-        (["chat"], 22, b"no server"),
+        (["chat"], 2, b"no server"),
         (["chat", "--url", "http://127.0.0.1:9", "-m", "m", "--load", "none.json"], 22, b"none.json"),
         (["chat", "--no-such-option"], 2, b"No such option"),
     ],

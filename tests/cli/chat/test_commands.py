@@ -6,8 +6,9 @@ import pytest
 
 import svir
 from svir import Completion, FinishReason, Reasoning, Request, Usage, user
+from svir.cli._refused import RefusedError
 from svir.cli.chat._commands import COMMANDS, take
-from svir.cli.chat._effects import Ask, ListModels, Quit, RefusedError, Tell
+from svir.cli.chat._effects import Ask, ListModels, Quit, Tell
 from svir.cli.chat._session import Session
 
 

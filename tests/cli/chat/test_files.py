@@ -10,8 +10,8 @@ import pytest
 
 import svir
 from svir import Request, user
+from svir.cli._refused import RefusedError
 from svir.cli.chat import _files
-from svir.cli.chat._effects import RefusedError
 from svir.cli.chat._files import as_path, load, read_image, read_text_file, save
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-import svir
+from svir.cli._refused import RefusedError
 from svir.cli.chat._lines import read_line
 
 
@@ -37,5 +37,5 @@ def test_a_line_is_a_message(lines, data, messages):
 
 
 def test_it_must_be_text(lines):
-    with pytest.raises(svir.ConfigError, match="not UTF-8"):
+    with pytest.raises(RefusedError, match="not UTF-8"):
         lines(b"caf\xe9\n")

@@ -18,7 +18,7 @@ from svir import (
     Usage,
     user,
 )
-from svir.cli.chat._effects import RefusedError
+from svir.cli._refused import RefusedError
 from svir.cli.chat._files import Stored
 from svir.cli.chat._session import Session
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 import svir
+from svir.cli._refused import RefusedError
 from svir.cli.decode import Reading, Task, decode
 from svir.cli.decode._case import write_case
 from tests.cli.decode.wrapped import HEAD
@@ -88,7 +89,7 @@ def test_a_case_goes_to_standard_output_into_a_file_or_into_a_folder(tmp_path, c
         assert decode(Task(**task, output=output)) == 0
         assert path.read_bytes() == text
         assert b"judge it before you keep it" in capfdbinary.readouterr().err
-    with pytest.raises(svir.ConfigError, match="cannot be written: No such file"):
+    with pytest.raises(RefusedError, match="cannot be written: No such file"):
         decode(Task(**task, output=tmp_path / "no" / "b.json"))
 
 

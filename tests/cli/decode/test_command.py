@@ -129,7 +129,7 @@ def test_a_file_that_cannot_be_read_is_said(command, name, problem):
     assert (done.returncode, done.stdout) == (22, b"")
     first, second = done.stderr.decode().splitlines()
     assert problem in first
-    assert second == "`svir decode --help` lists the options."
+    assert second == "FILE is what `curl -i` wrote, or - for standard input."
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")

@@ -56,10 +56,10 @@ def test_help_fits_a_small_terminal(command):
     ("args", "code", "said"),
     [
         (("http://127.0.0.1:9",), 10, b"connect"),
-        (("http://example.org",), 22, b"--allow-http"),
-        (("no-url",), 22, b"must begin with http"),
-        ((), 22, b"give its URL"),
-        (("http://127.0.0.1:9", "--only", "nonsense"), 22, b"--only takes models"),
+        (("http://example.org",), 2, b"--allow-http"),
+        (("no-url",), 2, b"must begin with http"),
+        ((), 2, b"no server is named"),
+        (("http://127.0.0.1:9", "--only", "nonsense"), 2, b"--only has no group 'nonsense'"),
         (("http://127.0.0.1:9", "--api-key-env", "NOT_SET"), 22, b"NOT_SET"),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_model_must_be_named_when_there_is_a_choice(command):
     listing = {"data": [{"id": "a"}, {"id": "b"}]}
 
     with serving(models=reply_json(listing)) as server:
-        assert b"choose with --model ID (a, b)" in command("probe", server.url).stderr
+        assert b"has 2 models (a, b)" in command("probe", server.url).stderr
         assert verdicts(probed(command, server.url, "-m", "b", "--only", "models")) == {
             "models.list": Verdict.OK
         }

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from rich.console import Console
 
-import svir
+from svir.cli._refused import RefusedError
 from svir.cli.probe._compare import Kind, compare, read_report
 from svir.cli.probe._compare_html import render_comparison
 from svir.cli.probe._compare_text import plain, print_comparison
@@ -91,16 +91,16 @@ def edited(**changes: object) -> bytes:
 def test_what_is_no_report_is_said_in_one_line(tmp_path, data, said):
     path = tmp_path / "a.json"
     path.write_bytes(data)
-    with pytest.raises(svir.ConfigError, match=re.escape(said)) as caught:
+    with pytest.raises(RefusedError, match=re.escape(said)) as caught:
         read_report(path)
     assert caught.value.__context__ is None
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_that_cannot_be_read_is_said_with_its_reason(tmp_path):
-    with pytest.raises(svir.ConfigError, match=r"'a\.json' cannot be read: No such file"):
+    with pytest.raises(RefusedError, match=r"'a\.json' cannot be read: No such file"):
         read_report(tmp_path / "a.json")
-    with pytest.raises(svir.ConfigError, match="cannot be read: Is a directory"):
+    with pytest.raises(RefusedError, match="cannot be read: Is a directory"):
         read_report(tmp_path)
 
 

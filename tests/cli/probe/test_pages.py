@@ -79,7 +79,7 @@ def test_two_reports_are_compared_as_a_page(command, files, tmp_path):
 def test_whatever_else_goes_with_a_server_does_not_go_with_comparing(command, files, more):
     done = command("probe", *more, "--compare", *files)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"svir: --compare reads two files and asks no server: only --html goes with it\n"
+    assert done.stderr == b"svir: --compare reads two files and asks no server\nOnly --html goes with it.\n"
 
 
 def test_comparing_needs_two_files(command, files):

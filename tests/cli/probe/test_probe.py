@@ -11,6 +11,8 @@ import time
 import pytest
 
 import svir
+from svir.cli._advice import LISTING
+from svir.cli._refused import RefusedError
 from svir.cli.probe._plan import make_plan
 from svir.cli.probe._questions import GROUPS, QUESTIONS
 from svir.cli.probe._report import Verdict
@@ -103,14 +105,21 @@ def test_a_key_that_is_refused_is_not_tried_on_everything():
     ("listing", "said"),
     [
         (reply_json({"data": []}), "lists no model"),
-        (reply_json({"data": [{"id": "a"}, {"id": "b"}]}), r"2 models: choose with --model ID \(a, b\)"),
-        (reply_json("what?"), "no models that could be read"),
-        (NOT_HERE, "no models that could be read"),
+        (reply_json({"data": [{"id": "a"}, {"id": "b"}]}), r"has 2 models \(a, b\)"),
     ],
 )
 def test_a_model_must_be_known(listing, said):
-    with serving(models=listing) as server, pytest.raises(svir.ConfigError, match=said):
+    with serving(models=listing) as server, pytest.raises(RefusedError, match=said):
         probed(server)
+
+
+@pytest.mark.parametrize(
+    ("listing", "kind"), [(reply_json("what?"), svir.ProtocolError), (NOT_HERE, svir.UnsupportedError)]
+)
+def test_why_there_is_no_list_of_models_is_the_error(listing, kind):
+    with serving(models=listing) as server, pytest.raises(kind) as caught:
+        probed(server)
+    assert caught.value.__notes__ == [LISTING]
 
 
 def test_a_server_that_goes_silent_costs_no_more_time_than_was_allowed():

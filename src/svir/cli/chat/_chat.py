@@ -15,12 +15,13 @@ import msgspec
 
 import svir
 from svir.cli._commands import show, summary
-from svir.cli._connect import choose_model, connect
+from svir.cli._connect import choose_model, connect, listed
 from svir.cli._exits import CODES, INTERRUPTED, describe
 from svir.cli._output import Output, harmless, one_line, say, write
+from svir.cli._refused import RefusedError
 from svir.cli.chat._answer import Kept, PlainScreen
 from svir.cli.chat._commands import take
-from svir.cli.chat._effects import Ask, ListModels, Quit, RefusedError, Tell
+from svir.cli.chat._effects import Ask, ListModels, Quit, Tell
 from svir.cli.chat._files import load
 from svir.cli.chat._keyboard import Keyboard, put_back
 from svir.cli.chat._lines import read_line
@@ -47,15 +48,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def chat(settings: Settings, server: Server) -> int:
-    """Holds a chat, and returns the exit code."""
-    try:
-        session, notes = begin(settings, server)
-    except RefusedError as refused:
-        say(*lines_of(refused))
-        return refused.code
+    """Holds a chat, and returns the exit code.
+
+    Raises:
+        RefusedError: The conversation to load cannot be used.
+    """
+    session, notes = begin(settings, server)
     output = Output()
     with connect(server, output) as client:
-        return Chat(session, client, output, settings, secrets=server.secrets).run(notes)
+        return Chat(session, client, output, settings, server).run(notes)
 
 
 def begin(settings: Settings, server: Server) -> tuple[Session, tuple[str, ...]]:
@@ -69,7 +70,7 @@ def begin(settings: Settings, server: Server) -> tuple[Session, tuple[str, ...]]
         notes = session.restore(load(settings.load))
     options = {"system": settings.system, "effort": settings.effort, "max_tokens": settings.max_tokens}
     session.change(**{name: value for name, value in options.items() if value is not None})
-    if server.model or server.local or server.gguf:  # a local server has a model of its own
+    if server.model or server.local:  # a local server has a model of its own
         session.change(model=server.model)
     return session, notes
 
@@ -83,13 +84,12 @@ class Chat:
         client: svir.Client,
         output: Output,
         settings: Settings,
-        *,
-        secrets: tuple[str, ...],
+        server: Server,
     ) -> None:
         self._session = session
         self._client = client
         self._output = output
-        self._secrets = secrets
+        self._server = server
         self._models = list[str]()
         self._person = sys.stdin.isatty()
         self._read: Callable[[], str | None] = read_line
@@ -181,14 +181,15 @@ class Chat:
         raise failure
 
     def _refused(self, error: svir.Error) -> RefusedError:
-        said, advice = describe(error, secrets=self._secrets)
+        said, advice = describe(error, server=self._server)
         return RefusedError(said.removeprefix("svir: "), advice, code=CODES[error.kind])
 
     def _choose(self) -> None:
         """Sees to it that there is a model. A person can choose one; a script has to name it.
 
         Raises:
-            svir.Error: There is none.
+            svir.Error: They cannot be listed.
+            RefusedError: A script has not named one, and there is not just one.
         """
         if self._session.request.model:
             return
@@ -204,7 +205,7 @@ class Chat:
 
     def _listed(self) -> list[str]:
         """The server's models, which can be completed from then on."""
-        self._models = [model.id for model in self._client.models()]
+        self._models = listed(self._client)
         return self._models
 
     def _tell_models(self, names: Iterable[str]) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 import svir
-from svir.cli.chat._effects import Ask, Effect, ListModels, Quit, RefusedError, Tell
+from svir.cli._refused import RefusedError
+from svir.cli.chat._effects import Ask, Effect, ListModels, Quit, Tell
 from svir.cli.chat._files import as_path, load, read_image, read_text_file, save
 
 if TYPE_CHECKING:

@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from svir.cli._exits import USAGE
-
 if TYPE_CHECKING:
     import svir
 
-__all__ = ["Ask", "Effect", "ListModels", "Quit", "RefusedError", "Tell"]
+__all__ = ["Ask", "Effect", "ListModels", "Quit", "Tell"]
 
 
 class Tell(msgspec.Struct, frozen=True):
@@ -35,19 +33,3 @@ class Quit(msgspec.Struct, frozen=True):
 
 
 Effect = Tell | Ask | ListModels | Quit
-
-
-class RefusedError(Exception):
-    """An input that cannot be done as it stands. Nothing has changed.
-
-    Attributes:
-        problem: What is wrong, in a line.
-        advice: What to do, in a line; empty when there is nothing to advise.
-        code: The exit code, where it ends the chat.
-    """
-
-    def __init__(self, problem: str, advice: str = "", *, code: int = USAGE) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.advice = advice
-        self.code = code

@@ -20,7 +20,7 @@ import msgspec
 import svir
 from svir.cli._exits import CODES
 from svir.cli._new_file import NewFile
-from svir.cli.chat._effects import RefusedError
+from svir.cli._refused import RefusedError
 
 __all__ = ["Stored", "as_path", "load", "read_image", "read_text_file", "save"]
 
@@ -120,8 +120,6 @@ def save(path: Path, request: svir.Request, *, overwrite: bool = False) -> None:
         else:
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
-    except svir.ConfigError as error:
-        raise RefusedError(error.detail, code=CODES["config"]) from None
     except FileExistsError:
         problem, advice = "exists", "/save! FILE overwrites it."
     except (OSError, ValueError) as error:

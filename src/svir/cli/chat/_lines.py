@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import svir
+from svir.cli._refused import CONFIG, RefusedError
 
 __all__ = ["read_line"]
 
@@ -13,7 +13,7 @@ def read_line() -> str | None:
     """The next message of standard input, or None at its end; a backslash at a line's end joins the next one.
 
     Raises:
-        svir.ConfigError: It cannot be read, or is no UTF-8.
+        RefusedError: It cannot be read, or is no UTF-8.
     """
     text = ""
     try:
@@ -28,4 +28,4 @@ def read_line() -> str | None:
         problem = f"cannot be read: {error.strerror}"
     else:
         return text or None
-    raise svir.ConfigError(f"standard input {problem}")
+    raise RefusedError(f"standard input {problem}", "It must be text in UTF-8.", code=CONFIG)

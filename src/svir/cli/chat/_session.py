@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import svir
-from svir.cli.chat._effects import RefusedError
+from svir.cli._refused import RefusedError
 
 if TYPE_CHECKING:
     from svir.cli.chat._files import Stored

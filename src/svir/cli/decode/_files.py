@@ -10,10 +10,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import svir
 from svir.cli._input import stdin
 from svir.cli._new_file import NewFile
 from svir.cli._output import say, write
+from svir.cli._refused import CONFIG, RefusedError
+from svir.cli.decode._recording import FORM
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -28,7 +29,7 @@ def opened(name: str) -> Generator[Callable[[int], bytes]]:
     """What reads the recording: as much as is there, so that events are shown while they arrive in a pipe.
 
     Raises:
-        svir.ConfigError: There is no such file.
+        RefusedError: There is no such file.
     """
     if name == STDIN:
         yield functools.partial(os.read, stdin("recording").fileno())
@@ -43,14 +44,18 @@ def opened(name: str) -> Generator[Callable[[int], bytes]]:
         with file:
             yield file.read
         return
-    raise svir.ConfigError(f"the recording {Path(name).name!r} cannot be read: {problem}")
+    raise RefusedError(
+        f"the recording {Path(name).name!r} cannot be read: {problem}",
+        FORM,
+        code=CONFIG,
+    )
 
 
 def put(text: str, output: Path | None, name: str) -> None:
     """Writes a case to standard output, into a file, or into a folder under its own name.
 
     Raises:
-        svir.ConfigError: The file cannot be written.
+        RefusedError: The file cannot be written.
     """
     if output is None:
         write(sys.stdout, text)

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import h11
 
-from svir.errors import ConfigError, ProtocolError, TruncatedStreamError
+from svir.cli._refused import CONFIG, RefusedError
+from svir.errors import ProtocolError, TruncatedStreamError
 from svir.http import Headers
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
 
     from svir.errors import Error
 
-__all__ = ["Recording"]
+__all__ = ["FORM", "Recording"]
+
+FORM = "FILE is what `curl -i` wrote, or - for standard input."
+"""What is advised about a file that is none."""
 
 BLOCK = 16 * 1024
 """Bytes read from the file at once."""
@@ -70,7 +74,7 @@ class Recording:
         Raises:
             svir.ProtocolError: What begins like a head is none.
             svir.TruncatedStreamError: It ends within its head.
-            svir.ConfigError: The file cannot be read.
+            RefusedError: The file cannot be read.
         """
         head = b""
         while self._begins(HTTP):
@@ -104,7 +108,7 @@ class Recording:
         Raises:
             svir.TruncatedStreamError: The body ends before its head and its chunks say it does.
             svir.ProtocolError: The chunks are no HTTP.
-            svir.ConfigError: The file cannot be read.
+            RefusedError: The file cannot be read.
         """
         if self._parser is None:
             data = self._take()
@@ -173,4 +177,4 @@ class Recording:
             self._position += len(data)
             self._over = not data
             return bool(data)
-        raise ConfigError(f"the recording cannot be read: {problem}")
+        raise RefusedError(f"the recording cannot be read: {problem}", FORM, code=CONFIG)

@@ -10,6 +10,7 @@ import msgspec
 import svir
 from svir.cli._exits import CODES
 from svir.cli._output import say
+from svir.cli._refused import CONFIG, RefusedError
 from svir.cli.decode._case import write_case
 from svir.cli.decode._cuts import differing_cut
 from svir.cli.decode._failure import failure_of
@@ -58,7 +59,8 @@ def decode(task: Task) -> int:
     """Does it, and returns the exit code.
 
     Raises:
-        svir.Error: There is nothing to be judged: the file cannot be read, or no case be made of it.
+        svir.Error: No case can be made of it.
+        RefusedError: The file cannot be read.
     """
     with opened(task.file) as file:
         if task.case is not None:
@@ -91,7 +93,7 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
 
     Raises:
         AssertionError: One has another outcome: a fault of svir.
-        svir.ConfigError: The stream is too long for that.
+        RefusedError: The stream is too long for that.
     """
     from rich.console import Console
 
@@ -111,9 +113,11 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
         pass  # it is no stream, as will be told
     else:
         if len(body) > MOST_BYTES:
-            raise svir.ConfigError(
+            raise RefusedError(
                 f"--every-cut takes a stream of at most {MOST_BYTES // 1024} KiB, since its time grows with "
-                f"the square of that, and this one has {len(body)} bytes: --chunk N cuts it in one way"
+                f"the square of that, and this one has {len(body)} bytes",
+                "--chunk N cuts it in one way.",
+                code=CONFIG,
             )
         with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
             words, tried = differing_cut(body, task.reading)

@@ -20,7 +20,6 @@ from svir.cli.probe._plan import make_plan
 from svir.cli.probe._probe import Named, probe
 from svir.cli.probe._terminal import print_report
 from svir.client import Client
-from svir.errors import ConfigError
 from svir.exchange import settings_from
 from svir.http import Http11Backend, Secret
 
@@ -95,16 +94,15 @@ def find_out(wanted: Wanted) -> Report:
     with contextlib.ExitStack() as stack:
         output = Output()
         server = wanted.server
-        url, key, added = server.url, None, server.gateway.sources
+        key, added = None, server.gateway.sources
         named = Named(server.model, server.api_key_env, server.allow_http, added)
-        if server.local or server.gguf is not None:
+        if server.address is None:
             running = stack.enter_context(start_local(server.gguf, 0, output))
             url, key = running.url, Secret(running.api_key)
             named = Named(server.model or running.model, KEY, added=added)
-        elif url is None:
-            raise ConfigError("no server: give its URL, set SVIR_URL, or try --local")
-        elif server.api_key_env is not None:
-            key = _key_in(url, server)
+        else:
+            url = server.address.url
+            key = None if server.api_key_env is None else _key_in(url, server)
         secrets = [Secret(os.environ.get(name, "").strip()) for name in server.gateway.variables]
         backend = Http11Backend()
         stack.callback(backend.close)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-import svir
+from svir.cli._refused import CONFIG, RefusedError
 from svir.cli.probe._report import Report, Row, Verdict
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ __all__ = ["Comparison", "Kind", "Pair", "compare", "read_report"]
 
 NUMBER = re.compile(r"(?<!HTTP )\b\d+(?:\.\d+)?")
 """What may be another each time: a count or a time, but not a status."""
+REPORTS = "--compare takes two files that `svir probe --json` wrote."
 FORMAT = 1
 """The version of a report's form that is read here."""
 
@@ -81,7 +82,7 @@ def read_report(path: Path) -> Report:
     """The report in a file.
 
     Raises:
-        svir.ConfigError: The file cannot be read, or is no report in a form that this version knows.
+        RefusedError: The file cannot be read, or is no report in a form that this version knows.
     """
     name = path.name
     try:
@@ -96,13 +97,13 @@ def read_report(path: Path) -> Report:
         problem = f"{name!r} is no report that `svir probe --json` wrote: {error}"
     except (msgspec.DecodeError, RecursionError):
         problem = f"the report {name!r} is no JSON"
-    raise svir.ConfigError(problem)
+    raise RefusedError(problem, REPORTS, code=CONFIG)
 
 
 def unambiguous(report: Report, name: str) -> Report:
     """The report, when each of its rows can be told by its name."""
     if len({row.id for row in report.rows}) < len(report.rows):
-        raise svir.ConfigError(f"the report {name!r} has two rows of one name")
+        raise RefusedError(f"the report {name!r} has two rows of one name", REPORTS, code=CONFIG)
     return report
 
 

@@ -23,7 +23,7 @@ def run_comparison(a: Path, b: Path, *, html: Path | None = None) -> int:
     """Prints a comparison, perhaps writes it as a page, and returns the exit code.
 
     Raises:
-        svir.ConfigError: One of the files is no report, or the page cannot be written.
+        RefusedError: One of the files is no report, or the page cannot be written.
     """
     comparison = compare(read_report(a), read_report(b))
     if html is not None:

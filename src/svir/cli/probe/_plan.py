@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from svir.cli._refused import RefusedError
 from svir.cli.probe._questions import GROUPS, QUESTIONS
 from svir.cli.probe._steps import BASICS, STEPS
 from svir.cli.probe._text import plural
-from svir.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -77,11 +77,11 @@ def make_plan(only: Collection[str] = (), *, leave_out: Collection[str] = (), se
         seconds: How long all of it may take.
 
     Raises:
-        svir.ConfigError: There is no such group.
+        RefusedError: There is no such group.
     """
     for group in only:
         if group not in GROUPS:
-            raise ConfigError(f"--only takes {', '.join(GROUPS)}: there is no {group[:40]!r}")
+            raise RefusedError(f"--only has no group {group[:40]!r}", f"It takes {', '.join(GROUPS)}.")
     questions = tuple(question for question in QUESTIONS if not only or question.group in only)
     needed = {"models", *BASICS, *(name for question in questions for name in question.needs)}
     steps = tuple(step for step in STEPS if step.name in needed and step.name not in leave_out)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from svir import __version__
+from svir.cli._advice import LISTING
+from svir.cli._connect import only_model
 from svir.cli.probe._call import call_for
 from svir.cli.probe._evidence import Evidence, Heard
 from svir.cli.probe._plan import CHECK_SECONDS
@@ -16,7 +18,7 @@ from svir.cli.probe._requests import short
 from svir.cli.probe._speed import speed_of
 from svir.cli.probe._steps import BASICS
 from svir.cli.probe._text import quoted
-from svir.errors import AuthenticationError, ConfigError, Error
+from svir.errors import AuthenticationError, Error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -157,18 +159,13 @@ def _only_model(heard: Heard) -> str:
     """The model of a server that has just one.
 
     Raises:
-        svir.Error: It has several or none, or lists none.
+        svir.Error: It lists none.
+        svir.cli._refused.RefusedError: It has several or none.
     """
-    if heard.strict.models is None:
-        if isinstance(heard.strict.error, AuthenticationError):
-            raise heard.strict.error
-        raise ConfigError("the server lists no models that could be read: name one with --model ID")
-    names = heard.strict.models
+    if (error := heard.strict.error) is not None:
+        error.add_note(LISTING)
+        raise error
+    names = heard.strict.models or ()
     if len(names) == 1:
         return names[0]
-    if not names:
-        raise ConfigError("the server lists no model: name one with --model ID")
-    shown = ", ".join(heard.answer.quote(name, 60) for name in names[:5]) + (
-        ", ..." if len(names) > 5 else ""
-    )
-    raise ConfigError(f"the server has {len(names)} models: choose with --model ID ({shown})")
+    return only_model([heard.answer.quote(name, 60) for name in names])
