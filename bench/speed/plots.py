@@ -2,8 +2,8 @@
 
     python plots.py FOLDER      # JSON on standard input: {name: {title, unit, bars: {subject: value}}}
 
-Transparent, and in greys and one blue that can be read on white and on black; as wide as a phone's page, where a
-wider picture would be shrunk, with its letters.
+Transparent, and in greys and one blue that can be read on white and on black; as wide as a phone's page,
+where a wider picture would be shrunk, with its letters.
 """
 
 import json
