@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
 import svir
+from svir.cli.decode._recording import Recording
 from svir.cli.decode._text import plain, quoted
 from tests.cli.decode.wrapped import HEAD
 from tests.support.streams import DONE, STOP, chunk
@@ -114,11 +117,19 @@ def test_an_option_that_was_given_is_not_advised(show):
         (b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n\r\n<html>\x1b[2J", 19, "This is HTML"),
         (b"HTTP/1.1 200 OK\r\n\r\n", 19, "is no event stream"),
         (HEAD + b"content-encoding: gzip\r\n\r\n\x1f\x8b\x08", 19, "encoded"),
-        (b"<!DOCTYPE html>\n<html>\n", 19, "This is HTML"),
-        (b'{"error": {"message": "no"}}', 13, "This is JSON"),
+        (b"<!DOCTYPE html>\n<html>\n", 19, "svir: this is HTML or XML and no event stream\nMostly"),
+        (b'{"error": {"message": "no"}}', 13, "svir: this is JSON and no event stream\nAn answer"),
+        (HEAD + b'\r\n{"choices": []}', 13, "svir: this is JSON and no event stream\nAn answer"),
+        (b"HTTP/1.1 200 OK\r\n\r\n{}", 19, "\nThis is JSON: an answer"),
         (b"\x1f\x8b\x08\x00\xff\n", 17, "compressed"),
-        (b"", 13, "the stream ended before a finish reason"),
-        (bytes(range(256)) * 20, 19, "event 1, byte 0 of the file"),
+        (b"", 13, "svir: the recording is empty\n"),
+        (HEAD + b"\r\n", 13, "the stream ended before a finish reason"),
+        (b": ping\n\n", 13, "the stream ended before a finish reason"),
+        (b"\xef\xbb\xbfid: 1\n\n", 13, "the stream ended before a finish reason"),
+        (b"mood: calm\ndata: {}\n\n", 19, "an unknown event stream field (event 1, byte 0"),
+        (b"\n\n", 13, "svir: this looks like no recording of an event stream\n"),
+        (b"import re\n\ndata = 1\n", 19, "svir: this looks like no recording of an event stream\n"),
+        (bytes(range(256)) * 20, 19, "svir: this looks like no recording of an event stream\n"),
         (b"data: {}\n\n", 17, "a chunk without choices"),
     ],
 )
@@ -131,10 +142,27 @@ def test_whatever_the_file_holds_is_said_in_two_plain_lines(show, data, code, sa
         assert not [c for c in shown.err + shown.out.decode() if ord(c) < 32 and c != "\n"]
 
 
+@pytest.mark.parametrize("data", [b"", b"import re\n", b"{}", b"<html>"])
+def test_what_is_no_recording_is_said_in_lenient_mode_too(show, data):
+    shown = show(data, lenient=True)
+    assert "cut off" not in shown.err
+    assert "lenient" not in shown.err
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_a_field_is_seen_wherever_the_reads_end(size):
+    file = io.BytesIO(b"mood: calm\nretry: 5\n")
+    recording = Recording(lambda _: file.read(size))
+    recording.open()
+    while recording.piece():
+        pass
+    assert recording.fields
+
+
 def test_lenient_mode_names_html_too(show):
     shown = show(b"<!DOCTYPE html>\n<html>\n", lenient=True)
     assert shown.code == 13
-    assert "This is HTML" in shown.err
+    assert "this is HTML" in shown.err
 
 
 def test_limits_and_think_are_those_of_the_decoder(show):

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Failure", "failure_of"]
 
-# What a body begins with that no event stream does -> what it is.
+# What a body begins with that no event stream does -> what it is, and mostly is there for.
 LOOKS_LIKE = {
-    b"<": "This is HTML or XML and no event stream: mostly a page of a proxy.",
-    b"{": "This is JSON and no event stream: an answer that was not streamed, or an error.",
-    b"[": "This is JSON and no event stream.",
-    b"\x1f\x8b": "These bytes are compressed: record the answer without accept-encoding.",
+    b"<": ("this is HTML or XML", "mostly a page of a proxy"),
+    b"{": ("this is JSON", "an answer that was not streamed, or an error"),
+    b"[": ("this is JSON", "not an answer, and not a part of one"),
+    b"\x1f\x8b": ("these bytes are compressed", "record the answer without accept-encoding"),
 }
+LINES = "FILE is what `curl -i` wrote, or the body of an event stream: lines that begin with data:"
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +68,7 @@ def failure_of(error: Error, playback: Playback) -> Failure:
         offset = guide.at
     text, advice = describe(error, recorded=True)
     if recording.status == 200:
-        looks = (told for start, told in LOOKS_LIKE.items() if playback.first.lstrip().startswith(start))
-        advice = next(looks, advice)
+        text, advice = _as_it_looks(text, advice, playback, decoded=place is not None)
     return Failure(
         kind=error.kind,
         text=text,
@@ -81,3 +81,18 @@ def failure_of(error: Error, playback: Playback) -> Failure:
         server_message=error.server_message,
         retryable=error.retryable,
     )
+
+
+def _as_it_looks(text: str, advice: str, playback: Playback, *, decoded: bool) -> tuple[str, str]:
+    """The same of a file that is no recording at all: not what a decoder makes of it, but what it is."""
+    recording, first = playback.recording, playback.first.lstrip()
+    if recording.empty:
+        return "svir: the recording is empty", LINES
+    for start, (what, why) in LOOKS_LIKE.items():
+        if first.startswith(start):
+            if decoded:
+                return f"svir: {what} and no event stream", f"{why[0].upper()}{why[1:]}."
+            return text, f"{what[0].upper()}{what[1:]}: {why}."
+    if decoded and not recording.headed and not recording.fields:
+        return "svir: this looks like no recording of an event stream", LINES
+    return text, advice

@@ -40,6 +40,9 @@ CHUNK_SIZE_BYTES = 1024
 HTTP = b"HTTP/"
 BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 STATUS_LINE = re.compile(rb"HTTP/(?:[23](?:\.0)?|(1\.[01])) ")
+FIELD = re.compile(rb"[\r\n](?:\xef\xbb\xbf)?(?:data|event|id|retry)?:")
+LONGEST_FIELD = 10
+"""Bytes of the longest match of the above."""
 CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}[ \t]*(?:;[^\r\n]*)?\r\n")
 CHUNKED = re.compile(rb"(?im)^transfer-encoding:[^\n]*\n")
 
@@ -55,6 +58,7 @@ class Recording:
         headers: The fields of its head.
         failed_at: Where in the file its head or its framing is wrong: behind the last piece of the body that
             is sound; None as long as nothing is.
+        fields: Whether any line that was read begins like one of an event stream.
     """
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
@@ -62,11 +66,23 @@ class Recording:
         self._parser: h11.Connection | None = None
         self._block = b""  # read, but not given to the parser or handed out yet
         self._over = False
+        self._seam = b"\n"  # the end of what was read, in which a line may begin
+        self.fields = False
         self.status = 200
         self.headers = Headers([("content-type", "text/event-stream")])
         self.failed_at: int | None = None
         self._position = 0  # how many bytes of the file were read
         self._sound = 0  # where the last piece of the body ends
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was in it."""
+        return not self._position
+
+    @property
+    def headed(self) -> bool:
+        """Whether it has a head, or the beginning of one."""
+        return self._parser is not None or self.failed_at is not None
 
     def open(self) -> None:
         """Reads the head.
@@ -175,6 +191,8 @@ class Recording:
         else:
             self._block += data
             self._position += len(data)
+            self.fields = self.fields or FIELD.search(self._seam + data) is not None
+            self._seam = (self._seam + data)[-LONGEST_FIELD:]
             self._over = not data
             return bool(data)
         raise RefusedError(f"the recording cannot be read: {problem}", FORM, code=CONFIG)
