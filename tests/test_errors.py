@@ -102,13 +102,19 @@ def test_what_is_shown_is_svirs_own_words(kind):
     error = full(kind)
     shown = f"{error} {error!r} {error.args}"
     opening = "the server failed" if kind is svir.TransportError else kind.phrase  # it has a status
-    assert str(error) == f"{opening}: what happened"
+    assert str(error) == f"{opening}: what happened (server_message has its words)"
     assert repr(error).startswith(f"{kind.__name__}('what happened'")
     for hidden in ("their words", "some text", "some reasoning", "half"):
         assert hidden not in shown
     for told in ("status=503", "code='overloaded'", "request_id='r-1'", "retryable=True", "unsent=True"):
         assert told in repr(error)
     assert "server_message=<11 bytes withheld>" in repr(error)
+
+
+@pytest.mark.parametrize("message", [None, ""])
+def test_no_words_are_pointed_at_where_there_are_none(message):
+    error = svir.ServerError("it broke", server_message=message)
+    assert str(error) == "the server reported a failure while answering: it broke"
 
 
 @pytest.mark.parametrize("kind", [svir.Error, *KINDS])

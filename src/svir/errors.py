@@ -75,6 +75,9 @@ SERVER_MESSAGE_BYTES = 4096
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
+POINTER = "(server_message has its words)"
+"""Ends ``str(error)`` when a message was kept: a traceback alone does not show where it is."""
+
 RETRY_AFTER_SECONDS = 30.0
 """Longest ``retry_after``; what the server really asked for is in ``retry_after_sent``."""
 
@@ -134,7 +137,7 @@ class Error(Exception):
     """The base of every failure that svir raises.
 
     ``str(error)`` says what happened in svir's own words and, where a switch helps, names it. It holds no
-    credential, no URL and none of the server's words. Errors pickle and copy whole.
+    credential, no URL and none of the server's words, but says where those are. Errors pickle and copy whole.
 
     Args:
         detail: What happened, in svir's words.
@@ -206,7 +209,8 @@ class Error(Exception):
 
     def __str__(self) -> str:
         phrase = self._opening()
-        return f"{phrase}: {self.detail}" if self.detail else phrase
+        said = f"{phrase}: {self.detail}" if self.detail else phrase
+        return f"{said} {POINTER}" if self.server_message else said
 
     def _opening(self) -> str:
         """What opens the text."""

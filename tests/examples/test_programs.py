@@ -75,7 +75,7 @@ def test_an_answer_that_was_cut_is_called_so(server):
         (
             404,
             {"message": "There is no model m."},
-            "no such path or model; see client.models()\nThere is no ",
+            "no such path or model; see client.models() (server_message has its words)\nThere is no ",
         ),
     ],
 )

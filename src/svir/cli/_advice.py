@@ -152,6 +152,7 @@ RECORDED = {
 SPELLINGS = [
     (re.compile(pattern), words)
     for pattern, words in (
+        (r" \(server_message has its words\)$", ""),  # `_exits` shows them
         (
             r"allow_http=True on a trusted network",
             "--allow-http on a trusted network (the key goes there too)",
