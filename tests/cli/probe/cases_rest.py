@@ -9,6 +9,7 @@ from tests.cli.probe.servers import (
     HTML_200,
     ONE,
     SLOW,
+    SLOW_CUT,
     SLOW_UNCOUNTED,
     USAGE,
     Behave,
@@ -55,6 +56,9 @@ CASES = [
     ("fields.stop", DIFFERENT, {"stop": text("The", " boat")}, "goes on behind it"),
     ("fields.stop", DIFFERENT, {"stop": text("To", " sea", finish="length")}, "goes on behind it"),
     ("fields.stop", UNCLEAR, {"stop": text("Oh", finish="length")}, "did not come to it"),
+    # mlx-lm 0.32.2: "Th sa is a vast and mystrious ralm, whr th boundaris..."
+    ("fields.stop", DIFFERENT, {"stop": text(*["Th sa is "] * 10)}, "taken out, and the answer goes on"),
+    ("fields.stop", DIFFERENT, {"stop": text(*["Th sa "] * 20, finish="length")}, "taken out, and the"),
     ("images.input", UNSUPPORTED, {"image": refused(message="Text only.")}, "HTTP 400: Text only."),
     ("fields.stop", UNSUPPORTED, {"stop": refused()}, "says no"),
     ("fields.logprobs", OK, {}, "beside the delta"),
@@ -135,4 +139,5 @@ CASES = [
     ),
     ("speed.rate", OK, {"plain": SLOW}, "tokens a second, over 3 pieces"),
     ("speed.rate", UNCLEAR, {"plain": SLOW_UNCOUNTED}, "it sends no count of tokens"),
+    ("speed.rate", UNCLEAR, {"plain": SLOW_CUT}, "pieces a second; the end of the answer was not seen"),
 ]

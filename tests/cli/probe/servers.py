@@ -178,6 +178,8 @@ def slowly(end: bytes) -> list:
 
 
 SLOW, SLOW_UNCOUNTED = slowly(counts()), slowly(b"")
+SLOW_CUT = [*SLOW[:-2], Cut()]
+NO_DONE = stream(role(), chunk({"content": "Sunny."}), chunk({}, "stop"), done=False)
 
 
 def everywhere(answer: bytes, *names: str) -> dict[str, bytes]:

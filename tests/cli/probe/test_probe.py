@@ -19,9 +19,12 @@ from svir.cli.probe._report import Verdict
 from svir.cli.probe._steps import BASICS, STEPS
 from tests.cli.probe.servers import (
     GOOD,
+    NO_DONE,
     NOT_HERE,
     ONE,
+    PLAIN,
     Behave,
+    everywhere,
     found,
     probed,
     refused,
@@ -29,6 +32,7 @@ from tests.cli.probe.servers import (
     role,
     serving,
     step_of,
+    stream,
     text,
 )
 from tests.cli.scripted import HEAD, chunk
@@ -129,9 +133,9 @@ def test_a_server_that_goes_silent_costs_no_more_time_than_was_allowed():
         assert time.monotonic() - begun < 2.5
     rows = {row.id: row for row in report.rows}
     assert rows["stream.path"].verdict is Verdict.UNCLEAR
-    assert re.match(r"Did not answer within .* s \(busy\?\)\.", rows["stream.path"].finding)
+    assert re.match(r"Did not answer within .* s \(busy, or slow\?\)\.", rows["stream.path"].finding)
     assert rows["tools.auto"].verdict is Verdict.SKIPPED
-    assert "the time was used up" in rows["tools.auto"].finding
+    assert "the time was used up (--max-seconds)" in rows["tools.auto"].finding
 
 
 def test_a_server_that_hangs_on_one_thing_is_asked_the_next(monkeypatch):
@@ -174,10 +178,56 @@ def test_a_server_that_stays_busy_is_said_to_be_busy_and_is_asked_the_rest():
         report = probed(server, "images", "roles", each=0.2)
     rows = {row.id: row for row in report.rows}
     for name in ("images.input", "roles.system"):
-        assert rows[name].finding == "Did not answer within 0.2 s (busy?)."
+        assert rows[name].finding == "Did not answer within 0.2 s (busy, or slow?)."
         assert rows[name].verdict is Verdict.UNCLEAR
         assert "nothing else to do" in rows[name].advice
     assert rows["roles.tool"].verdict is Verdict.OK
+
+
+def test_what_came_of_an_answer_stays_when_asking_again_brings_less():
+    def slower(_):
+        return [Send(HEAD + role() + chunk({"content": "PINE"})), Gone()] if first and first.pop() else HANGS
+
+    first = [True]
+    with serving(system=slower) as server:
+        report = probed(server, "roles", each=0.3)
+    (row,) = [row for row in report.rows if row.id == "roles.system"]
+    assert row.shown == "PINE"
+    assert [step_of(request) for request in server.requests].count("system") == 2
+
+
+def test_a_prompt_that_is_too_long_and_is_taken_at_first_was_not_answered():
+    taken = [Send(HEAD + role()), Gone()]
+    with serving(overflow=taken) as server:
+        row = found(server, "errors.overflow", each=0.3)
+    assert re.fullmatch(r"A prompt of 8192 letters was taken; no text came within 0\.\d+ s\.", row.finding)
+    assert row.verdict is Verdict.UNCLEAR
+
+
+def test_an_answer_that_our_time_cut_did_not_break_off():
+    slow = [Send(HEAD + role() + chunk({"content": "on "})), Gone()]
+    with serving(required=slow) as server:
+        row = found(server, "tools.required", each=0.3)
+    assert re.fullmatch(r"The 0\.\d+ s for the answer ended before a call came\.", row.finding)
+    assert row.verdict is Verdict.UNCLEAR
+
+
+def test_a_server_of_which_nothing_is_taken_for_whole_is_told_so_beside_the_call():
+    with serving(**everywhere(stream(chunk({"content": "Yes"}, "stop"), done=False), *PLAIN)) as server:
+        report = probed(server, "stream")
+    assert report.call.startswith("# svir takes none of its answers for whole, whatever the options.\nsvir.")
+    (row,) = [row for row in report.rows if row.id == "stream.strict"]
+    assert "lenient mode does not help" in row.finding
+    assert "partial" in row.advice
+
+
+def test_lenient_mode_is_the_advice_also_when_it_reads_only_some_of_what_strict_mode_refuses():
+    with serving(plain=stream(chunk({"emotion": "joy"}), chunk({}, "stop")), bare=NO_DONE) as server:
+        report = probed(server, "stream")
+    (row,) = [row for row in report.rows if row.id == "stream.strict"]
+    assert row.finding == "Strict mode refuses 2 of 3 streams; lenient mode refuses 1 of them."
+    assert report.call.startswith("svir.")
+    assert "mode='lenient'" in report.call
 
 
 def test_an_endless_answer_is_one_row_and_the_probe_goes_on():
@@ -266,7 +316,7 @@ def test_a_long_answer_that_comes_too_slowly_to_be_left_did_not_end():
     with serving(long=slow) as server:
         row = found(server, "leaving.stops", each=0.5)
     assert row.verdict is Verdict.UNCLEAR
-    assert row.finding == "Only 1 piece of a long answer came in time (busy?)."
+    assert row.finding == "Only 1 piece of a long answer came in time (busy, or slow?)."
 
 
 @pytest.mark.parametrize(("stops", "verdict"), [(True, Verdict.OK), (False, Verdict.DIFFERENT)])

@@ -47,6 +47,14 @@ def test_a_long_text_is_cut():
     assert quoted(b"a" * 1_000_000, (), 20) == "a" * 17 + "..."
 
 
+@pytest.mark.parametrize("data", ["\n", "\x1b", "\u202e", "\U000e0001", '"\\'])
+def test_no_half_of_an_escape_is_left_where_a_text_is_cut(data):
+    whole = quoted(data, (), 100)
+    for room in range(1, len(whole) + 1):
+        shown = quoted(f"a{data}{'b' * 20}", (), 4 + room)
+        assert shown in {"a...", f"a{whole}...", 'a"...'}
+
+
 def test_a_request_is_shown_with_its_long_texts_cut():
     body = json.dumps({"model": "m", "messages": [{"content": "a " * 500}]}).encode()
     shown = sent_text("POST", "/v1/chat/completions", body, wrong_key=False)

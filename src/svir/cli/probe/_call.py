@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["call_for"]
 
 WIDTH = 76
+UNREADABLE = "# svir takes none of its answers for whole, whatever the options."
 
 
 def call_for(
@@ -19,6 +20,7 @@ def call_for(
     *,
     api_key_env: str | None = None,
     allow_http: bool = False,
+    unreadable: bool = False,
 ) -> str:
     """The call, as Python source.
 
@@ -28,6 +30,7 @@ def call_for(
         follow: Options that follow from what was found; of several with a name the first.
         api_key_env: The variable with the key.
         allow_http: Whether plain HTTP goes to another machine.
+        unreadable: Whether svir takes no answer of this server for whole, also with these options.
 
     Example:
         >>> print(call_for("http://127.0.0.1:1234", "m", ["include_usage=False"]))
@@ -43,6 +46,6 @@ def call_for(
         options.setdefault(name, value)
     arguments = [ascii(url), *(f"{name}={value}" for name, value in options.items())]
     line = f"svir.Client.openai({', '.join(arguments)})"
-    if len(line) <= WIDTH:
-        return line
-    return "\n".join(["svir.Client.openai(", *(f"    {argument}," for argument in arguments), ")"])
+    lines = ["svir.Client.openai(", *(f"    {argument}," for argument in arguments), ")"]
+    head = [UNREADABLE] if unreadable else []
+    return "\n".join(head + ([line] if len(line) <= WIDTH else lines))

@@ -116,8 +116,11 @@ class Heard:
 
     @property
     def complete(self) -> bool:
-        """Whether svir takes it for a whole answer, in one of its modes."""
-        return self.lenient.completion is not None
+        """Whether the server sent all of it, as far as it goes; svir may want more, as ``[DONE]``."""
+        if self.lenient.completion is not None:
+            return True
+        cut = self.answer.error is not None or self.answer.stopped or self.reported is not None
+        return self.streamed and not cut and self.reading.finish is not None
 
 
 class Dialect(NamedTuple):
@@ -151,8 +154,10 @@ class Evidence:
         """Why not."""
 
     def add(self, name: str, answer: Answer) -> None:
-        """Takes in the answer to a step."""
-        self.heard[name] = Heard(answer)
+        """Takes in the answer to a step; of one that was asked again in vain, what more came of stays."""
+        before = self.heard.get(name)
+        if before is None or not answer.lost or len(answer.body) >= len(before.answer.body):
+            self.heard[name] = Heard(answer)
 
     def get(self, name: str) -> Heard | None:
         """The answer to a step; None when it was not asked."""
@@ -177,6 +182,21 @@ class Evidence:
         """The answer to a plain question, asked for at some length; or the one that came in its place."""
         tried = [self.heard[name] for name in ("lean", "plain") if name in self.heard]
         return next((heard for heard in tried if heard.streamed), tried[-1] if tried else None)
+
+    @property
+    def streams(self) -> list[Heard]:
+        """Every answer that is a stream and was read to its end, or to where it broke."""
+        return [heard for heard in self.heard.values() if heard.streamed and not heard.answer.stopped]
+
+    @property
+    def whole(self) -> list[Heard]:
+        """Those of them that the server neither broke off nor reported as failed."""
+        return [heard for heard in self.streams if heard.answer.error is None and heard.reported is None]
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether svir takes none of the answers that came to their end for whole, whatever the mode."""
+        return bool(self.whole) and all(heard.lenient.error is not None for heard in self.whole)
 
     @property
     def dialect(self) -> Dialect:

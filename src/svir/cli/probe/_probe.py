@@ -75,7 +75,12 @@ def probe(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], obje
         rows=rows,
         speed=speed_of(evidence),
         call=call_for(
-            url, evidence.model, follow, api_key_env=named.api_key_env, allow_http=named.allow_http
+            url,
+            evidence.model,
+            follow,
+            api_key_env=named.api_key_env,
+            allow_http=named.allow_http,
+            unreadable=evidence.unreadable,
         ),
     )
 
@@ -121,7 +126,7 @@ def _server_name(evidence: Evidence) -> str:
 def _end(asker: Asker, evidence: Evidence, step: Step) -> str:
     """Why nothing more is asked, or nothing."""
     if asker.left < LEAST_SECONDS:
-        return "the time was used up"
+        return "the time was used up (--max-seconds)"
     if step.name not in {"models", *BASICS, "plain", "lean"} and evidence.baseline is None:
         return "the simplest request is not answered"
     return ""

@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["plural", "quoted", "sent_text"]
 
 SENT_CHARACTERS = 600
+BEGUN_ESCAPE = re.compile(r"\\(?:x[0-9a-f]?|u[0-9a-f]{0,3}|U[0-9a-f]{0,7})?$")
 LONGEST_STRING = 80
 """Characters of a single text in a request that is shown."""
 
 
 def shortened(text: str, limit: int) -> str:
     """The text, its end cut off where it is longer than so many characters."""
-    return text if len(text) <= limit else f"{text[: limit - 3]}..."
+    return text if len(text) <= limit else f"{BEGUN_ESCAPE.sub('', text[: limit - 3])}..."
 
 
 def quoted(data: bytes | str, keys: Iterable[Secret], limit: int) -> str:

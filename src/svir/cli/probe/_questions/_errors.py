@@ -113,6 +113,10 @@ def overflow(evidence: Evidence) -> Finding:
         where = f"HTTP {status}" if not heard.success else f"HTTP {status}, and an error inside the stream"
         told = f"{where}, which svir knows for an overflow."
         return Finding(Verdict.OK, told, heard, head_of(heard))
+    if heard.streamed and heard.answer.late and not heard.reading.visible:
+        waited = f"no text came within {heard.answer.seconds:.2g} s"
+        told = f"A prompt of {plural(letters, 'letter')} was taken; {waited}."
+        return Finding(Verdict.UNCLEAR, told, heard, head_of(heard))
     if heard.streamed:
         usage = heard.reading.usage
         read = usage.tokens("prompt_tokens") if usage else None

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS"]
 
 
+LONGEST_WITHOUT = 80
+"""Characters of a text that may do without `STOP`; in a longer one of this kind it was taken out."""
+
+
 def _limited(heard: Heard) -> Finding:
     """An answer that was allowed one token."""
     reading = heard.reading
@@ -69,6 +73,9 @@ def stop(evidence: Evidence) -> Finding:
         )
     talk = evidence.talk
     usual = talk is not None and STOP in talk.reading.text
+    if usual and len(reading.text) > LONGEST_WITHOUT:
+        told = "Accepted, and not kept: the stop text is taken out, and the answer goes on."
+        return Finding(Verdict.DIFFERENT, told, heard, text_of(heard))
     if reading.finish == "stop" and usual and reading.text:
         return Finding(Verdict.OK, 'Kept: the answer ends before it, with "stop".', heard, shown)
     return Finding(Verdict.UNCLEAR, "Accepted; the answer did not come to it.", heard, shown)

@@ -136,6 +136,8 @@ def broken_off(heard: Heard) -> str:
     """That an answer broke off, and why."""
     if heard.reported is not None:
         return f"An error ended the answer ({heard.answer.quote(heard.reported.server_message or '', 60)})"
+    if heard.answer.late:
+        return f"The {heard.answer.seconds:.2g} s for the answer ended"
     error = heard.answer.error or heard.lenient.error
     return f"The answer broke off ({error.detail if error is not None else heard.answer.stopped})"
 
@@ -219,7 +221,7 @@ def _no_answer(heard: Heard) -> Finding:
     detail = error.detail if error is not None else "it was left"
     # What takes too long, or was never sent, says nothing of what was asked.
     if heard.answer.late:
-        found = f"{detail[:1].upper()}{detail[1:]} (busy?)."
+        found = f"{detail[:1].upper()}{detail[1:]} (busy, or slow?)."
         return Finding(Verdict.UNCLEAR, found, heard, advice=WHEN_IDLE)
     clear = heard.confirmed and not (error is not None and error.unsent)
     clear = clear or isinstance(error, ProtocolError)  # that is a server's own doing, whenever it comes

@@ -31,7 +31,7 @@ def stops(evidence: Evidence) -> Finding:
     if (found := obstacle(evidence, heard)) is not None:
         return found
     if seen.long.late or not (seen.ended or seen.left):
-        told = f"Only {plural(seen.pieces, 'piece')} of a long answer came in time (busy?)."
+        told = f"Only {plural(seen.pieces, 'piece')} of a long answer came in time (busy, or slow?)."
         return Finding(Verdict.UNCLEAR, told, heard, advice=WHEN_IDLE)
     if seen.ended:
         how = "The answer ended" if heard.complete else broken_off(heard)

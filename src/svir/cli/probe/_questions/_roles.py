@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svir.cli.probe._evidence import WORD
-from svir.cli.probe._questions._finding import Finding, of_step, text_of
+from svir.cli.probe._questions._finding import Finding, bytes_of, of_step, text_of
 from svir.cli.probe._report import Verdict
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ def tool(heard: Heard) -> Finding:
     shown = text_of(heard)
     if "17" in heard.reading.text:
         return Finding(Verdict.OK, "Accepted, and the answer uses it.", heard, shown)
+    if heard.reading.calls:
+        shown = bytes_of(heard, heard.reading.calls[0].pieces[0][0].raw)
+        return Finding(Verdict.UNCLEAR, "Accepted; the model made another call.", heard, shown)
     return Finding(Verdict.UNCLEAR, "Accepted; the answer does not show that it was read.", heard, shown)
 
 

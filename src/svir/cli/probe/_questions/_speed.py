@@ -39,7 +39,8 @@ def rate(evidence: Evidence) -> Finding:
         return Finding(Verdict.OK, told, heard)
     if pieces > 1 and speed.arrivals[-1] > speed.arrivals[0]:
         span = speed.arrivals[-1] - speed.arrivals[0]
-        told = f"{(pieces - 1) / span:.1f} pieces a second; it sends no count of tokens."
+        why = "it sends no count of tokens" if heard.complete else "the end of the answer was not seen"
+        told = f"{(pieces - 1) / span:.1f} pieces a second; {why}."
         return Finding(Verdict.UNCLEAR, told, heard)
     return Finding(Verdict.UNCLEAR, "The answer came all at once.", heard)
 

@@ -29,6 +29,7 @@ DELTA_KEYS = frozenset({"role", "content", "refusal", "tool_calls", "reasoning_c
 """What svir reads of a delta."""
 MAY_BE_NULL = DELTA_KEYS | {"function_call"}
 """What the API's documents have, with the two keys that everybody knows for reasoning."""
+PARTIAL = "What came of such an answer is in the error's partial."
 FEW_WORDS = 8
 MOMENT = 0.05
 """Seconds within which pieces come at once."""
@@ -196,27 +197,24 @@ def pieces(heard: Heard) -> Finding:
 
 def strict(evidence: Evidence) -> Finding:
     """Whether strict mode reads every answer."""
-    streams = [heard for heard in evidence.heard.values() if heard.streamed and not heard.answer.stopped]
     # What broke, and what the server itself reports as failed, is no question of the mode.
-    whole = [heard for heard in streams if heard.answer.error is None and heard.reported is None]
+    whole = evidence.whole
     if not whole:
         return Finding(Verdict.UNCLEAR, "No stream came to its end.")
     failing = [heard for heard in whole if heard.strict.error is not None]
     if not failing:
-        others = sum(heard.reported is not None for heard in streams)
+        others = sum(heard.reported is not None for heard in evidence.streams)
         also = f" ({others} more ended in an error that the server reported)" if others else ""
         return Finding(Verdict.OK, f"Strict mode reads {_all(whole)}{also}.", whole[0])
-    worst = next((heard for heard in failing if heard.lenient.error is not None), failing[0])
-    counted = f"{len(failing)} of {plural(len(whole), 'stream')}"
-    if worst.lenient.error is None:
-        found = f"Strict mode refuses {counted}; lenient mode reads them all."
-        return Finding(Verdict.BROKEN, found, worst, head_of(worst), ("mode='lenient'",))
-    return Finding(
-        Verdict.BROKEN,
-        f"Strict mode refuses {counted}, and lenient mode does not help.",
-        worst,
-        head_of(worst),
-    )
+    left = [heard for heard in failing if heard.lenient.error is not None]
+    told = f"Strict mode refuses {len(failing)} of {plural(len(whole), 'stream')}"
+    if len(left) == len(failing):
+        worst = left[0]
+        told = f"{told}, and lenient mode does not help."
+        return Finding(Verdict.BROKEN, told, worst, tail_of(worst), advice=PARTIAL)
+    told = f"{told}; lenient mode " + (f"refuses {len(left)} of them." if left else "reads them all.")
+    worst = (left or failing)[0]
+    return Finding(Verdict.BROKEN, told, worst, head_of(worst), ("mode='lenient'",))
 
 
 def _all(heard: list[Heard]) -> str:

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from svir.cli.probe._evidence import NO_USAGE_OPTION
-from svir.cli.probe._questions._finding import Finding, Question, bytes_of, head_of, of_stream, tail_of, words
+from svir.cli.probe._questions._finding import (
+    Finding,
+    Question,
+    broken_off,
+    bytes_of,
+    head_of,
+    of_stream,
+    tail_of,
+    words,
+)
 from svir.cli.probe._report import Verdict
 
 if TYPE_CHECKING:
@@ -30,7 +39,7 @@ def counts(heard: Heard) -> Finding:
     reading = heard.reading
     if not reading.usages:
         if not reading.finishes:
-            return Finding(Verdict.UNCLEAR, "None came before the answer broke off.", heard)
+            return Finding(Verdict.UNCLEAR, f"{broken_off(heard)} before any came.", heard)
         if heard.answer.error is not None or heard.answer.stopped:
             return Finding(Verdict.UNCLEAR, "None came, and the end of the answer was not seen.", heard)
         return Finding(
@@ -64,7 +73,7 @@ def unasked(heard: Heard) -> Finding:
     if heard.reading.usages:
         shown = bytes_of(heard, heard.reading.usages[-1].chunk.raw)
         return Finding(Verdict.DIFFERENT, "Sends token counts also when nobody asks.", heard, shown)
-    if not heard.reading.done:
+    if not heard.complete:
         return Finding(Verdict.UNCLEAR, "None came, and the end of the answer was not seen.", heard)
     return Finding(Verdict.OK, "Sends none.", heard)
 
