@@ -17,6 +17,7 @@ ASKING = {
     "chat": (["chat", "-m", "m"], "--url"),
     "models": (["models"], "--url"),
     "probe": (["probe"], "--url"),
+    "probe, with a model": (["probe", "-m", "m"], "--url"),
 }
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from svir import __version__
-from svir.cli._advice import LISTING
+from svir.cli._advice import LISTING, is_page
 from svir.cli._connect import only_model
 from svir.cli.probe._call import call_for
 from svir.cli.probe._evidence import Evidence, Heard
@@ -18,7 +18,7 @@ from svir.cli.probe._requests import short
 from svir.cli.probe._speed import speed_of
 from svir.cli.probe._steps import BASICS
 from svir.cli.probe._text import quoted
-from svir.errors import AuthenticationError, Error
+from svir.errors import AuthenticationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -152,12 +152,12 @@ def _require_connection(answer: Answer) -> None:
 
 
 def _require_admission(evidence: Evidence) -> None:
-    """Raises when everything so far was refused for want of a key: so would be all the rest."""
-    errors = [heard.lenient.error for name in BASICS if (heard := evidence.get(name)) is not None]
-    if errors and all(isinstance(error, AuthenticationError) for error in errors):
-        error: Error | None = errors[0]
-        if error is not None:
-            raise error
+    """Raises when a key was wanted all the time, or a web page came: so it would be with all the rest."""
+    heard = [found for name in BASICS if (found := evidence.get(name)) is not None]
+    errors = [error for one in heard if (error := one.lenient.error) is not None]
+    hopeless = all(isinstance(error, AuthenticationError) for error in errors) or all(map(is_page, errors))
+    if errors and len(errors) == len(heard) and hopeless:
+        raise errors[0]
 
 
 def _only_model(heard: Heard) -> str:
