@@ -10,7 +10,8 @@ import pytest
 import svir
 from svir.exchange import Deadlines
 from svir.exchange._steps import Close, Sleep
-from svir.layers import Retry
+from svir.layers import Retry, Timeout
+from svir.testing import MockServer
 from svir.types import TextDelta
 from tests.client.test_streams import URL, client_of, run
 from tests.support.chat import answer, pieces
@@ -164,6 +165,27 @@ def test_a_class_is_no_layer():
     for make in (svir.Client.openai, svir.AsyncClient.openai):
         with pytest.raises(svir.ConfigError, match=r"Retry\(\.\.\.\), not the class"):
             make(URL, layers=[Retry])
+
+
+@pytest.mark.parametrize("method", [Retry.connect, Retry.transient, Timeout.total, Timeout.first_token])
+def test_what_makes_a_layer_is_none(method):
+    name = f"{method.__self__.__name__}.{method.__name__}"
+    for make in (svir.Client.openai, svir.AsyncClient.openai):
+        with pytest.raises(
+            svir.ConfigError, match=rf"made before it is used: {name}\(\.\.\.\), not the method"
+        ):
+            make(URL, layers=[method])
+
+
+def test_a_method_of_a_class_that_makes_no_layers_is_one():
+    class Brief:
+        @classmethod
+        def layer(cls, request, following):
+            return following(request.replace(system="Be brief."))
+
+    with MockServer(["Because."]) as server:
+        assert server.client(layers=[Brief.layer]).complete("Why?").text == "Because."
+    assert server.requests[0].body["messages"][0]["content"] == "Be brief."
 
 
 def test_layers_are_given_as_a_list():

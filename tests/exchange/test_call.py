@@ -69,6 +69,15 @@ def test_a_request_that_says_nothing_is_refused_before_anything_goes_out():
     assert "no messages" in str(error)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"), [(svir.Request("Why do rivers meander?"), True), (svir.Request(), False)]
+)
+def test_a_question_in_the_place_of_the_model_is_told_of(given, told):
+    error = failure(World(), given)
+    assert error.detail.startswith("no messages: the request has neither a turn nor a system prompt")
+    assert ("(the first argument of Request is the model: the turns are messages=)" in error.detail) is told
+
+
 def test_a_system_prompt_may_stand_alone():
     world = World(Response(b".\n"))
     opened(world, svir.Request(system="Greet."))

@@ -588,6 +588,28 @@ def answered(sock, end):
     return data
 
 
+def test_a_text_is_a_reply_wherever_one_is_given():
+    with MockServer(["one"]) as server:
+        server.play("two")
+        assert repr(server.reply("three", usage=svir.Usage(1, 2))) == repr(
+            Reply("three", usage=svir.Usage(1, 2))
+        )
+        said = [server.client().complete("Count.") for _ in range(3)]
+    assert [answer.text for answer in said] == ["one", "two", "three"]
+    assert said[-1].usage == svir.Usage(1, 2)
+
+
+@pytest.mark.parametrize("replies", ["one", Reply(text="one"), {"one": 1}, None])
+def test_replies_come_in_a_list(replies):
+    with pytest.raises(TypeError, match="replies must be a list of Reply and str, not"):
+        MockServer(replies)
+
+
+def test_a_server_has_an_address_inside_its_block_alone():
+    with pytest.raises(svir.ConfigError, match="runs only inside its with block"):
+        MockServer().client()
+
+
 def test_a_server_is_for_one_block():
     server = MockServer()
     assert repr(server) == "MockServer()"

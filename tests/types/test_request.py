@@ -75,6 +75,28 @@ def test_what_is_no_tool_is_a_type_error(tools):
         Request("m", tools=tools)
 
 
+@pytest.mark.parametrize(
+    ("one", "told"),
+    [
+        (lambda: 1, ": Tools(function) describes a function, and answers its calls"),
+        (Box().tools, ": Tools(function) describes a function, and answers its calls"),
+        (
+            {"type": "function", "function": {"name": "a", "parameters": {}}},
+            ": Tool(name, description, schema) has the parts of a dict's function",
+        ),
+        (int, ""),
+        (1, ""),
+    ],
+    ids=["function", "method", "dict", "class", "number"],
+)
+def test_what_is_no_tool_is_told_how_it_becomes_one(one, told):
+    for given in (one, [one], [Tool("a"), one]):
+        with pytest.raises(TypeError) as caught:
+            Request("m", tools=given)
+        assert str(caught.value).endswith(f"or several of these, not {type(one).__name__}{told}")
+        assert caught.value.__context__ is None
+
+
 @pytest.mark.parametrize("word", [*Effort, "none", "minimal", "low", "medium", "high", "xhigh", "max"])
 def test_an_effort_is_one_of_seven_words(word):
     assert type(Request("m", effort=word).effort) is Effort
@@ -90,7 +112,7 @@ def test_what_gives_its_items_as_something_else_is_never_taken_apart(given):
         Request(messages=given)
     with pytest.raises(TypeError, match=rf"turn 1 must be .*svir\.user\(.* not {kind}$"):
         Request(messages=["a", given])
-    with pytest.raises(TypeError, match=rf"tools must be .* not {kind}$"):
+    with pytest.raises(TypeError, match=rf"tools must be .* not {kind}(: Tool\(|$)"):
         Request(tools=given)
     with pytest.raises(TypeError, match=rf"Request\.stop must be .* not {kind}$"):
         Request(stop=given)

@@ -103,14 +103,16 @@ class Exchange:
         self, request: Request, deadlines: Deadlines
     ) -> Steps[tuple[AnyResponse, Deadlines, tuple[str, ...]]]:
         """A response that is an event stream, and the optional fields left out to get it."""
-        if not request.model:
+        named = request.model
+        if not named:
             request = request.replace(model=self.settings.model)
         if not request.model:
             raise ConfigError(
                 "no model: name one in the request or in the client (client.models() lists them)"
             )
         if not request.messages and request.system is None:  # S120: nothing to answer
-            raise ConfigError("no messages: the request has neither a turn nor a system prompt")
+            meant = " (the first argument of Request is the model: the turns are messages=)" if named else ""
+            raise ConfigError(f"no messages: the request has neither a turn nor a system prompt{meant}")
         usage = self.settings.include_usage if request.include_usage is None else request.include_usage
         optional = self.api.optional_fields(request, include_usage=usage)
         origin = self.settings.base.origin

@@ -104,6 +104,10 @@ def is_async(function: Callable[..., object]) -> bool:
 def _around(layer: object, rest: Open, server: Server, colour: str) -> Open:
     if isinstance(layer, type):
         raise ConfigError(f"a layer must be made before it is used: {layer.__name__}(...), not the class")
+    maker = getattr(layer, "__self__", None)
+    if isinstance(maker, type) and issubclass(maker, StepsLayer):
+        name = f"{maker.__name__}.{getattr(layer, '__name__', '')}"
+        raise ConfigError(f"a layer must be made before it is used: {name}(...), not the method")
     if isinstance(layer, StepsLayer):
         if getattr(layer, "colour", None) not in {None, colour}:
             face = "AsyncClient" if colour == "async" else "Client"

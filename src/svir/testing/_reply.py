@@ -30,9 +30,8 @@ _KINDS = ("events", "models", "file", "raw", "body")
 
 
 class ReplyFields(TypedDict, total=False):
-    """The arguments of ``Reply``, which say what is answered."""
+    """The arguments of ``Reply`` beside the text, which say what is answered."""
 
-    text: str
     reasoning: str
     calls: Iterable[ToolCall]
     usage: Usage | None
@@ -82,8 +81,8 @@ class Reply:
 
     def __init__(
         self,
-        *,
         text: str = "",
+        *,
         reasoning: str = "",
         calls: Iterable[ToolCall] = (),
         usage: Usage | None = None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 
 from svir.testing._reply import Reply, ReplyFields, as_reply
+from svir.types._value import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -83,7 +84,8 @@ class Script:
 
     def __init__(self, replies: Iterable[Reply | str]) -> None:
         self._lock = threading.Lock()
-        self._replies = [as_reply(reply) for reply in replies]
+        given = several(replies, "replies must be a list of Reply and str")
+        self._replies = [as_reply(reply) for reply in given]
         self._requests: list[Received] = []
         self._failures: list[str] = []
 
@@ -204,14 +206,18 @@ class Scripted:
         """The requests that came, in order of their arrival."""
         return self.script.requests
 
-    def reply(self, **fields: Unpack[ReplyFields]) -> Reply:
+    def reply(self, text: str = "", **fields: Unpack[ReplyFields]) -> Reply:
         """Answers the next request; see ``Reply`` for what can be said.
+
+        Args:
+            text: The answer's text.
+            **fields: The further arguments of ``Reply``.
 
         Returns:
             The reply, to which can be added what goes wrong, for example
             ``server.reply(text="Hello there").cut(after=1)``.
         """
-        reply = Reply(**fields)
+        reply = Reply(text, **fields)
         self.script.add(reply)
         return reply
 

@@ -79,7 +79,7 @@ class MockServer(Scripted):
             svir.ConfigError: The block has not been entered yet.
         """
         if not self._port:
-            raise ConfigError("a MockServer is there inside its with block")
+            raise ConfigError("a MockServer runs only inside its with block")
         return f"http://127.0.0.1:{self._port}"
 
     def client(self, *, layers: Sequence[Layer] = (), **options: Unpack[Options]) -> Client:

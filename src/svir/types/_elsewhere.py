@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["FIELDS", "OPTIONS", "no_such_name", "not_extra"]
+__all__ = ["FIELDS", "OPTIONS", "no_such_attribute", "no_such_name", "not_extra"]
 
 PROMPT = "what is asked is the first argument, or messages="
 URL = "the URL is the first argument"
@@ -50,6 +50,39 @@ OPTIONS = {
     "project": "headers={'openai-project': ...} sends it",
 }
 """Options of a client."""
+
+PIECES = "a stream has events: match their classes, or iterate over stream.text()"
+PARTS = "what it says is in parts"
+
+ATTRIBUTES = {
+    "Completed": {"choices": PIECES, "delta": PIECES},
+    "Completion": {
+        "choices": "it is the one answer: text, calls, finish, usage",
+        "content": "what it says is in text",
+        "finish_reason": "it is finish here",
+        "message": "it is the one answer: text, calls, finish, usage",
+        "tool_calls": "it is calls here",
+    },
+    "Message": {"content": PARTS, "tool_calls": PARTS},
+    "ReasoningDelta": {"choices": PIECES, "delta": PIECES},
+    "TextDelta": {"choices": PIECES, "content": "what it says is in text", "delta": PIECES},
+    "ToolCall": {"function": "name and arguments are its own"},
+    "ToolCallDelta": {"choices": PIECES, "delta": PIECES},
+    "Usage": {
+        "completion_tokens": "it is output here",
+        "prompt_tokens": "it is input here",
+        "total_tokens": "it is total here",
+    },
+}
+"""Attributes of values, by their classes, each of which has an ``Elsewhere`` for every one."""
+
+
+def no_such_attribute(value: object, owner: type, name: str) -> AttributeError:
+    """What to raise for an attribute that a value has elsewhere."""
+    what = f"{owner.__name__!r} object" if value is not None else f"type object {owner.__name__!r}"
+    known = {name: said for kind in owner.__mro__ for name, said in ATTRIBUTES.get(kind.__name__, {}).items()}
+    said = f"{what} has no attribute {name!r}: {known[name]}; docs/migrating.md has both side by side"
+    return AttributeError(said, name=name, obj=owner if value is None else value)
 
 
 def no_such_name(

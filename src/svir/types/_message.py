@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from svir.errors import ConfigError
 from svir.types._attachment import Image, TextFile
-from svir.types._value import Value, check, keep_texts, several, store, word
+from svir.types._value import Elsewhere, Value, check, keep_texts, several, store, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +84,9 @@ class ToolCall(Value, frozen=True):
         arguments: The arguments as they were sent: JSON by intention, valid only if the model made it so.
     """
 
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        function = Elsewhere()
+
     id: str
     name: str
     arguments: str = "{}"
@@ -155,6 +158,10 @@ class Message(Value, frozen=True):
         >>> Message("user", ["What is this?", Image("river.jpg")]).parts[0]
         Text(text='What is this?')
     """
+
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        content = Elsewhere()
+        tool_calls = Elsewhere()
 
     role: Role
     parts: tuple[Part, ...] = ()

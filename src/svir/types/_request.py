@@ -324,8 +324,22 @@ def _as_tools(given: object) -> tuple[Tool, ...]:
     offer = getattr(given, "tools", None)
     if callable(offer):
         return _as_tools(offer())
-    given = several(given, "tools must be Tool or have a tools() method, or several of these")
-    return tuple(tool for one in given for tool in _as_tools(one))
+    try:
+        given = several(given, "tools must be Tool or have a tools() method, or several of these")
+    except TypeError as error:
+        problem = f"{error}{_as_tool_here(given)}"
+    else:
+        return tuple(tool for one in given for tool in _as_tools(one))
+    raise TypeError(problem)
+
+
+def _as_tool_here(given: object) -> str:
+    """What makes a tool of what is none."""
+    if isinstance(given, Mapping):
+        return ": Tool(name, description, schema) has the parts of a dict's function"
+    if callable(given) and not isinstance(given, type):
+        return ": Tools(function) describes a function, and answers its calls"
+    return ""
 
 
 def _as_choice(given: object) -> ToolChoiceWord | ToolChoice:

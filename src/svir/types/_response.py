@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from svir.errors import AnswerError
 from svir.types._message import Message, Reasoning, ReasoningSource, Role, Text, ToolCall
-from svir.types._value import Value
+from svir.types._value import Elsewhere, Value
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
@@ -63,6 +63,11 @@ class Usage(Value, frozen=True):
         cached: The part of ``input`` read from the server's cache.
     """
 
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        completion_tokens = Elsewhere()
+        prompt_tokens = Elsewhere()
+        total_tokens = Elsewhere()
+
     input: int
     output: int
     total: int | None = None
@@ -104,6 +109,13 @@ class Completion(_CompletionHead, frozen=True, kw_only=True):
         request_id: The server's ID of the HTTP request.
         dropped: Optional fields that were left out of the request for this server (D11).
     """
+
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        choices = Elsewhere()
+        content = Elsewhere()
+        finish_reason = Elsewhere()
+        message = Elsewhere()
+        tool_calls = Elsewhere()
 
     reasoning: tuple[Reasoning, ...] = ()
     calls: tuple[ToolCall, ...] = ()
@@ -166,6 +178,11 @@ class TextDelta(Value, frozen=True, gc=False):
         text: The piece.
     """
 
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        choices = Elsewhere()
+        content = Elsewhere()
+        delta = Elsewhere()
+
     text: str
 
 
@@ -176,6 +193,10 @@ class ReasoningDelta(Value, frozen=True, gc=False):
         source: The key it came under, or ``think`` for tags in the text.
         text: The piece.
     """
+
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        choices = Elsewhere()
+        delta = Elsewhere()
 
     source: ReasoningSource
     text: str
@@ -191,6 +212,10 @@ class ToolCallDelta(Value, frozen=True, gc=False):
         arguments: A piece of the arguments.
     """
 
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        choices = Elsewhere()
+        delta = Elsewhere()
+
     index: int
     id: str | None = None
     name: str | None = None
@@ -203,6 +228,10 @@ class Completed(Value, frozen=True):
     Attributes:
         completion: The answer.
     """
+
+    if not TYPE_CHECKING:  # these are none, and say what is one
+        choices = Elsewhere()
+        delta = Elsewhere()
 
     completion: Completion
 

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import Any, Never, TypeVar, cast
 
 from msgspec.structs import force_setattr
 
@@ -19,6 +19,7 @@ from svir.errors import ConfigError
 from svir.types._show import Shown, shown_text
 
 __all__ = [
+    "Elsewhere",
     "Value",
     "check",
     "check_count",
@@ -40,8 +41,30 @@ store = force_setattr
 """Sets a field of a frozen value, for ``__post_init__`` alone."""
 
 
+class Elsewhere:
+    """An attribute that a value has in other libraries: reading it raises, and says what has it here.
+
+    A class with ``__getattr__`` would read every attribute more slowly, and with this one does not.
+    """
+
+    __slots__ = ("_name",)
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, value: object, owner: type) -> Never:
+        from svir.types._elsewhere import no_such_attribute  # for a mistake only
+
+        raise no_such_attribute(value, owner, self._name)
+
+
 class Value(Shown, frozen=True):
     """The base of everything that is said: requests, answers, and their parts."""
+
+    def __dir__(self) -> list[str]:
+        kinds = type(self).__mro__
+        absent = {name for kind in kinds for name, held in vars(kind).items() if isinstance(held, Elsewhere)}
+        return [name for name in super().__dir__() if name not in absent]
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: object, _handler: object) -> Any:
