@@ -176,6 +176,12 @@ def closed(*, whole):
         stream.complete()
 
 
+def closed_before():
+    client = connected()
+    client.close()
+    client.complete("Hi")
+
+
 def opened_twice():
     asked = Signal()
     with Loopback([Request(), asked, Stall()]) as server:
@@ -338,6 +344,7 @@ PROVOKED = [
     dropped,
     lambda: closed(whole=False),
     lambda: closed(whole=True),
+    closed_before,
     opened_twice,
     lambda: pickle.dumps(connected()),
     a_strangers_file,
@@ -375,7 +382,13 @@ UNREADABLE = [
     *(lambda finish=finish: parsed("", finish) for finish in svir.FinishReason if finish != "stop"),
     *(
         lambda text=text: parsed(text)
-        for text in ("", "Well.", '{"a":' * DEEP + "1" + "}" * DEEP, '{"length_km": "far"}')
+        for text in (
+            "",
+            "Well.",
+            "```json\n{}\n```",
+            '{"a":' * DEEP + "1" + "}" * DEEP,
+            '{"length_km": "far"}',
+        )
     ),
     *(lambda text=text: svir.ToolCall("c", "look", text).parse(River) for text in ("{", "{}")),
 ]

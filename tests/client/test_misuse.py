@@ -111,6 +111,18 @@ def test_closed_before_anything_went_out_is_unsent(face):
     face.run(scenario)
 
 
+def test_a_closed_client_says_that_it_is_closed(face):
+    async def scenario():
+        client = face.client("http://127.0.0.1:9", model="m")
+        await client.aclose()
+        with pytest.raises(svir.TransportError) as caught:
+            await client.complete("hi")
+        assert caught.value.detail == "the client was closed by this program"
+        assert (caught.value.unsent, caught.value.retryable) == (True, False)
+
+    face.run(scenario)
+
+
 def test_a_key_function_without_a_further_key_is_a_config_error(face):
     async def scenario():
         async with closing(face.client("http://127.0.0.1:9", model="m", api_key=iter(()).__next__)) as client:

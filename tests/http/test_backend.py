@@ -120,6 +120,21 @@ def test_an_end_that_comes_late_is_drained_and_the_connection_reused(face):
         face.run(main)
 
 
+def test_a_closed_client_says_that_it_is_the_client(face):
+    with Loopback() as server:
+
+        async def main():
+            backend = face.backend()
+            backend.close()
+            with pytest.raises(svir.TransportError) as caught:
+                await face.send(backend, post(server))
+            assert caught.value.detail == "the client was closed by this program"
+            assert (caught.value.unsent, caught.value.retryable) == (True, False)
+
+        face.run(main)
+        assert server.opened == 0
+
+
 def test_closing_before_the_end_shuts_the_connection(face, wire):
     tls, options = wire
     gone = Gone()

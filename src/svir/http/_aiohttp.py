@@ -106,7 +106,7 @@ class AiohttpBackend(AsyncWaits, Settings):
         if not isinstance(network, AsyncioNetwork):
             raise ConfigError("aiohttp runs under asyncio only", unsent=True)
         if self._closed:
-            raise closed_error(unsent=True)
+            raise closed_error(unsent=True, client=True)
         context = self._tls.context() if request.origin.scheme == "https" else None
         deadlines = Deadlines(network.clock, connect, read, total)
         sending = Sending(request, network, self._session(network.loop), deadlines)

@@ -112,7 +112,7 @@ class Engine:
         until = deadlines.connecting()
         while True:
             if self._ended(abort):
-                return closed_error(unsent=True)
+                return closed_error(unsent=True, client=self._closed)
             if not fresh and (idle := await pool.take(origin, abort)) is not None:
                 return idle, True
             if (lease := pool.reserve()) is not None:
@@ -128,7 +128,7 @@ class Engine:
             return made, False
         lease.end()
         if made is Fault.CLOSED or self._ended(abort):
-            return closed_error(unsent=True)
+            return closed_error(unsent=True, client=self._closed)
         if made in {Fault.TIMEOUT, Fault.TLS_SILENT}:
             return deadlines.over(connecting=True, handshake=made is Fault.TLS_SILENT)
         return TransportError(made.value, unsent=True)

@@ -282,7 +282,7 @@ def _check(request: HttpRequest, pid: int, *, closed: bool) -> None:
             "an httpx2 client's connections are its process's: make another in this one", unsent=True
         )
     if closed:
-        raise closed_error(unsent=True)
+        raise closed_error(unsent=True, client=True)
 
 
 def _nearest(seconds: float | None, total: float | None) -> float | None:

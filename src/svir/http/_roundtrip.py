@@ -36,9 +36,10 @@ EARLY_BYTES = 256 * 1024
 """Most bytes of an answer taken in while the body is still being sent; about as many as a head may have."""
 
 
-def closed_error(*, unsent: bool = False) -> TransportError:
-    """What a waiting reader gets when the connection was closed under it."""
-    return TransportError(Fault.CLOSED.value, retryable=False, unsent=unsent)
+def closed_error(*, unsent: bool = False, client: bool = False) -> TransportError:
+    """What whoever waits gets when the connection was closed under him, or the whole client."""
+    what = "the client was " if client else ""
+    return TransportError(f"{what}{Fault.CLOSED.value}", retryable=False, unsent=unsent)
 
 
 class Deadlines:

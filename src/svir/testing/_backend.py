@@ -62,7 +62,7 @@ class _Backend(Scripted):
 
     def _require_open(self) -> None:
         if self._closed:
-            raise TransportError("the backend was closed by this program", retryable=False, unsent=True)
+            raise TransportError("the client was closed by this program", retryable=False, unsent=True)
 
 
 class _Response:

@@ -6,7 +6,6 @@ paragraph is all that is read, and where that leaves out what is said of paramet
 
 from __future__ import annotations
 
-import functools
 import inspect
 import re
 import warnings
@@ -17,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["read_docstring"]
 
+_told: list[str] = []
+"""The tool that was warned of, once there is one."""
+
 OF_PARAMETERS = re.compile(
     r"^[ \t]*(?:(?:args|arguments|params|parameters)[ \t]*:?[ \t]*$|:param(?:eter)?[ \t])",
     re.IGNORECASE | re.MULTILINE,
@@ -24,15 +26,19 @@ OF_PARAMETERS = re.compile(
 """Where a section on parameters begins, in any of the styles."""
 
 
-def read_docstring(doc: str | None) -> tuple[str, dict[str, str]]:
+def read_docstring(doc: str | None, tool: str = "") -> tuple[str, dict[str, str]]:
     r"""The description, and those of the parameters by their names.
+
+    Args:
+        doc: The docstring.
+        tool: The name of the tool, for a warning.
 
     Example:
         >>> read_docstring("Adds.\n\nSlowly.\n\nArgs:\n    left: One number.\n")
         ('Adds.\n\nSlowly.', {'left': 'One number.'})
     """
     text = inspect.cleandoc(doc or "").strip()
-    parsed = _parse(text)
+    parsed = _parse(text, tool)
     if parsed is None:
         first, _, _ = text.partition("\n\n")
         return first.strip(), {}
@@ -40,25 +46,30 @@ def read_docstring(doc: str | None) -> tuple[str, dict[str, str]]:
     return (parsed.description or "").strip(), {name: said for name, said in parameters.items() if said}
 
 
-@functools.cache
-def _warn() -> None:
-    """Says once in a process what is missing; what raises is not kept, and so is raised again."""
+def _warn(tool: str) -> None:
+    """Says once in a process what is missing, at the line that added the tool."""
+    if _told:
+        return
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("svir.tools."):
+        level, frame = level + 1, frame.f_back
     warnings.warn(
-        "the docstring of a tool describes its parameters, and what reads that is not installed: "
+        f"the docstring of the tool {tool} describes its parameters, and what reads that is not installed: "
         "pip install 'svir[tools]'",
         UserWarning,
-        stacklevel=2,
+        stacklevel=level,
     )
+    _told.append(tool)  # not when it was raised: then it is raised again
 
 
-def _parse(text: str) -> Docstring | None:
+def _parse(text: str, tool: str) -> Docstring | None:
     if not text:
         return None
     try:
         from docstring_parser import ParseError, parse
     except ImportError:
         if OF_PARAMETERS.search(text):
-            _warn()
+            _warn(tool)
         return None
     try:
         return parse(text)

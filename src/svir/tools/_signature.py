@@ -50,7 +50,7 @@ def described(
     """
     check_function(function)
     name = _name(function) if name is None else name
-    said, parameters_said = read_docstring(underlying(function).__doc__)
+    said, parameters_said = read_docstring(underlying(function).__doc__, name)
     properties: dict[str, Any] = {}
     definitions: dict[str, Any] = {}
     readers: list[Parameter] = []

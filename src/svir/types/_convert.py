@@ -36,6 +36,9 @@ OWN_WORDS = re.compile(
 )
 QUOTING = re.compile(r"(Invalid (?:enum )?value) (?:'.*?'|\".*?\"|-?\d+)( - at `\$[\w.\[\]]*`)?", re.DOTALL)
 
+FENCED = re.compile(r"^```\w*\s*[\[{]", re.MULTILINE)
+"""JSON as Markdown has it, perhaps after some words."""
+
 NO_JSON = ("json invalid", "string unicode at `$`")
 """What pydantic calls it."""
 
@@ -133,7 +136,9 @@ def _read(text: str, kind: Any) -> tuple[object, str]:
 
 
 def _no_json(text: str) -> str:
-    return "is no JSON" if text.strip() else "is empty"
+    if not text.strip():
+        return "is empty"
+    return "is no JSON (it is inside a code fence)" if FENCED.search(text) else "is no JSON"
 
 
 def _decoded(text: str, kind: Any) -> object:
