@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import dataclass, field
 
 from svir.cli.probe._ask import WRONG_KEY, Asker
@@ -16,7 +17,7 @@ from svir.cli.probe._plan import make_plan
 from svir.cli.probe._probe import Named, probe
 from svir.cli.probe._report import Report, Row
 from svir.exchange import settings_from
-from svir.http import Http11Backend, Secret
+from svir.http import Abort, Http11Backend, Secret
 from svir.types import Effort
 from tests.cli.scripted import HEAD, chunk, reply
 from tests.support.loopback import Act, Call, Cut, Gone, Loopback, Pause, Peer, Received, Request, Send
@@ -198,6 +199,8 @@ class Behave(Act):
     answers: dict[str, object]
     active: set[int] = field(default_factory=set)
     key: tuple[str, str] | None = None
+    others: set[int] = field(default_factory=set)
+    """What it makes for somebody else."""
 
     def perform(self, peer: Peer) -> None:
         first = peer.recv()
@@ -227,7 +230,26 @@ class Behave(Act):
 
     def slots(self) -> bytes:
         """What llama.cpp says at /slots."""
-        return reply_json([{"id": 0, "is_processing": bool(self.active)}])
+        return reply_json([slot(task) for task in (*self.active, *self.others)] or [slot(None)])
+
+
+def slot(task: int | None) -> dict:
+    """A slot of llama.cpp's, at work on a task or not."""
+    return {"id": 0, "is_processing": task is not None, **({} if task is None else {"id_task": task})}
+
+
+class Ahead(Http11Backend):
+    """Does not wait between requests: its clock is put forward instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.skipped = 0.0
+
+    def clock(self) -> float:
+        return time.monotonic() + self.skipped
+
+    def sleep(self, seconds: float, abort: Abort | None = None) -> None:
+        self.skipped += seconds
 
 
 def reply_json(value: object) -> bytes:
@@ -252,8 +274,10 @@ def probed(
 ) -> Report:
     """What a probe in this process finds; ``each`` is how long every answer may take."""
     secret = Secret(key) if key else None
-    backend = Http11Backend()
-    asker = Asker(settings_from(server.url, {}, secret), secret, seconds=seconds, backend=backend)
+    backend = Ahead()
+    asker = Asker(
+        settings_from(server.url, {}, secret), secret, seconds=seconds, backend=backend, clock=backend.clock
+    )
     plan = make_plan(only, seconds=seconds)
     if each is not None:
         plan = plan._replace(steps=tuple(step._replace(seconds=each) for step in plan.steps))

@@ -294,21 +294,54 @@ def test_a_server_that_answers_nothing_is_not_asked_on_and_on():
 
 @pytest.mark.parametrize("path", ["/slots", "/metrics"])
 def test_a_count_of_requests_shows_whether_it_stops(path):
-    def metrics(behave):
-        count = f'# HELP x\nvllm:num_requests_running{{model="m"}} {float(len(behave.active))}\n'
-        head = f"HTTP/1.1 200 OK\r\ncontent-length: {len(count)}\r\nconnection: close\r\n\r\n"
-        return (head + count).encode()
-
-    count = Behave.slots if path == "/slots" else metrics
+    count = Behave.slots if path == "/slots" else lambda behave: metrics(len(behave.active))
     with serving(**{path: count}) as server:
         stops = found(server, "leaving.stops")
     assert stops.verdict is Verdict.OK
     assert f"{path}: none at work before, 1 meanwhile" in stops.shown
 
 
+def metrics(count: int) -> bytes:
+    """What vLLM says at /metrics."""
+    said = f'# HELP x\nvllm:num_requests_running{{model="m"}} {float(count)}\n'
+    return f"HTTP/1.1 200 OK\r\ncontent-length: {len(said)}\r\nconnection: close\r\n\r\n{said}".encode()
+
+
 def test_a_server_at_work_for_others_is_not_judged_by_its_count():
     with serving(__slots=reply_json([{"is_processing": True}])) as server:
-        assert found(server, "leaving.stops").verdict is Verdict.UNCLEAR
+        row = found(server, "leaving.stops")
+    assert row.verdict is Verdict.UNCLEAR
+    assert row.finding == "Something else was at work as well, it seems: no telling."
+    assert "nothing else to do" in row.advice
+
+
+@pytest.mark.parametrize(("stops", "verdict"), [(True, Verdict.OK), (False, Verdict.DIFFERENT)])
+def test_an_answer_that_has_a_name_is_told_from_those_of_others(stops, verdict):
+    with Loopback(
+        repeat=[Behave({"/slots": Behave.slots, "long": lambda b: b.long(stops=stops)}, others={7})]
+    ) as one:
+        row = found(one, "leaving.stops")
+    assert row.verdict is verdict
+    assert row.shown.startswith("/slots: 1 at work before, 2 meanwhile, this one ")
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict", "said"),
+    [
+        # before, meanwhile, and then a look at a time
+        ([0, 1, *[1] * 9, *[0] * 9], Verdict.DIFFERENT, "Goes on for 3.6 s or more"),
+        ([0, 1, *[1] * 9, 0, 0, 1, *[0] * 9], Verdict.UNCLEAR, "Something else was at work"),
+        ([0, 1, *[1] * 30], Verdict.UNCLEAR, "Something else was at work"),
+        ([0, 2, 2, 0], Verdict.UNCLEAR, "Something else was at work"),
+        ([0, 1, 1, 0], Verdict.OK, "Stops within"),
+    ],
+)
+def test_a_count_that_stays_is_held_against_a_server_only_when_nobody_else_asks(counts, verdict, said):
+    left = list(counts)
+    with serving(**{"/metrics": lambda _: metrics(left.pop(0))}) as server:
+        row = found(server, "leaving.stops", seconds=60.0)
+    assert said in row.finding
+    assert row.verdict is verdict
 
 
 def test_a_long_answer_that_comes_too_slowly_to_be_left_did_not_end():
@@ -327,19 +360,36 @@ def test_a_server_that_does_one_thing_after_the_other_is_judged_by_the_wait(stop
     assert "behind the answer that was left" in row.shown
 
 
-class OneByOne(Behave):
-    """Makes one answer after the other; a long one goes on for a while when its client has left, or stops."""
+@pytest.mark.parametrize("busy", [{8: 1.8}, {6: 0.6}, {9: 0.6}], ids=["behind", "before", "afterwards"])
+def test_one_that_is_asked_by_others_at_the_same_time_is_not_said_to_go_on(busy):
+    # The requests: models, bare, completion, two counters, one token alone, the long answer, the waiting one
+    # and one token again.
+    with Loopback(repeat=[OneByOne(stops=True, busy=busy)]) as server:
+        row = found(server, "leaving.stops")
+    assert row.verdict is Verdict.UNCLEAR
+    assert row.finding == "Something else was at work as well, it seems: no telling."
 
-    def __init__(self, *, stops: bool) -> None:
+
+class OneByOne(Behave):
+    """Makes one answer after the other; a long one goes on for a while when its client has left, or stops.
+
+    Before the answers whose numbers are in ``busy`` it works for others, for so many seconds.
+    """
+
+    def __init__(self, *, stops: bool, busy: dict[int, float] | None = None) -> None:
         super().__init__({})
         self.stops = stops
+        self.busy = busy or {}
+        self.count = 0
         self.free = threading.Lock()
 
     def perform(self, peer):
         with self.free:
+            self.count += 1
+            time.sleep(self.busy.get(self.count, 0.0))
             super().perform(peer)
             if not self.stops and step_of(peer.server.requests[-1]) == "long":
-                time.sleep(2.5)
+                time.sleep(1.8)
 
 
 def test_the_length_of_a_context_is_read_off_the_listing():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from svir.cli.probe import _requests
 from svir.cli.probe._evidence import BOGUS, effort_step
-from svir.cli.probe._leaving import leave
+from svir.cli.probe._leaving import LONG_ANSWERS, REQUESTS, SHORT_ANSWERS, leave
 from svir.types import Effort
 
 if TYPE_CHECKING:
@@ -78,7 +78,12 @@ STEPS = (
     Step("unknown_model", asking(_requests.unknown_model)),
     Step("bad_json", asking(_requests.bad_json), tokens=0),
     Step("wrong_key", asking(_requests.wrong_key)),
-    Step("leaving", leaving, tokens=_requests.LONG_TOKENS + 2, requests=14),
+    Step(
+        "leaving",
+        leaving,
+        tokens=LONG_ANSWERS * _requests.LONG_TOKENS + SHORT_ANSWERS,
+        requests=REQUESTS,
+    ),
     Step("overflow", asking(_requests.overflow), seconds=20.0),
 )
 BASICS = ("bare", "elsewhere", "completion")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svir.cli.probe._departure import GOES_ON_SECONDS
 from svir.cli.probe._evidence import Heard
 from svir.cli.probe._questions._finding import WHEN_IDLE, Finding, Question, broken_off, nothing, obstacle
 from svir.cli.probe._report import Verdict
@@ -18,8 +19,6 @@ __all__ = ["QUESTIONS"]
 PIECES_AFTER = 40
 """A server that is idle before it could have made so many further pieces has stopped; a longer wait proves
 nothing, since an answer may also come to its own end."""
-GOES_ON_SECONDS = 1.5
-"""A server that works on for so long has not noticed."""
 
 
 def stops(evidence: Evidence) -> Finding:
@@ -40,8 +39,11 @@ def stops(evidence: Evidence) -> Finding:
 
 
 def _by_counter(seen: Departure, heard: Heard) -> Finding:
-    shown = f"{seen.counter}: none at work before, {seen.during} meanwhile"
-    shown += "".join(f", {count} after {seconds:.1f} s" for seconds, count in seen.after)
+    shown = f"{seen.counter}: {seen.before or 'none'} at work before, {seen.during} meanwhile"
+    one = {0: "this one gone", 1: "this one there"} if seen.named else {}
+    shown += "".join(f", {one.get(count, count)} after {seconds:.1f} s" for seconds, count in seen.after)
+    if seen.others:
+        return _others(heard, shown)
     if not seen.after:
         return Finding(Verdict.UNCLEAR, "Its count of requests could not be read again.", heard, shown)
     seconds, count = seen.after[-1]
@@ -57,15 +59,19 @@ def _by_time(seen: Departure, heard: Heard) -> Finding:
     if not seen.held_up:
         told = "Answers several requests at once and shows no count of them: no telling."
         return Finding(Verdict.UNCLEAR, told, heard, shown)
+    behind = f"none within {seen.waited:.1f} s" if seen.answered is None else f"{seen.answered:.2f} s"
+    shown += f"; behind the answer that was left: {behind}"
+    if seen.others or not seen.calm:
+        return _others(heard, shown)
     if seen.answered is None:
-        shown += f"; behind the answer that was left: none within {seen.waited:.1f} s"
-        late = seen.waited >= seen.alone + GOES_ON_SECONDS
-        return _goes_on(heard, shown, seen.waited) if late else _no_telling(heard, shown)
-    shown += f"; behind the answer that was left: {seen.answered:.2f} s"
+        return _goes_on(heard, shown, seen.waited) if seen.late else _no_telling(heard, shown)
     idle_after = max(0.0, seen.answered - seen.alone)
-    if idle_after >= GOES_ON_SECONDS and idle_after > 2 * seen.alone:
-        return _goes_on(heard, shown, idle_after)
-    return _stopped(seen, heard, shown, idle_after)
+    return _goes_on(heard, shown, idle_after) if seen.late else _stopped(seen, heard, shown, idle_after)
+
+
+def _others(heard: Heard, shown: str) -> Finding:
+    told = "Something else was at work as well, it seems: no telling."
+    return Finding(Verdict.UNCLEAR, told, heard, shown, advice=WHEN_IDLE)
 
 
 def _stopped(seen: Departure, heard: Heard, shown: str, seconds: float) -> Finding:
