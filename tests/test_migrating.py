@@ -44,13 +44,15 @@ def test_the_version_is_the_one_that_the_page_names():
 
 def test_the_blocks_of_the_left_side_run():
     blocks = re.findall(r"<!-- svir-skip: .*? -->\n\n```python\n(.*?)```", PAGE.read_text("ascii"), re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     space = {}
     with MockServer() as server, contextlib.redirect_stdout(io.StringIO()) as out:
         server.reply(**whole(content="Because."))
         server.reply(text="Because water is lazy.")
         server.reply(**whole("tool_calls", content=None, tool_calls=[CALL]))
         server.reply(**whole(content="It is sunny."))
+        server.reply(calls=[svir.ToolCall("c-1", "weather", '{"city": "Oslo"}')])
+        server.reply(text="Still sunny.")
         server.reply(**whole(content='{"name": "Otra", "length_km": 245}'))
         for _ in range(3):
             server.reply(status=429, headers={"retry-after": "0"})
@@ -58,11 +60,15 @@ def test_the_blocks_of_the_left_side_run():
             here = block.replace("http://127.0.0.1:8080", server.url)
             exec(compile(here, "migrating.md", "exec", dont_inherit=True), space)
     assert out.getvalue() == (
-        "Because.\nstop 5\nBecause water is lazy.It is sunny.\nname='Otra' length_km=245.0\nlater 0\n"
+        "Because.\nstop 5\nBecause water is lazy.It is sunny.\n"
+        "Still sunny.name='Otra' length_km=245.0\nlater 0\n"
     )
     told = server.requests[3].body["messages"][-1]
     assert told == {"role": "tool", "tool_call_id": "c-1", "content": "Sunny in Oslo."}
-    assert server.requests[4].body["response_format"]["json_schema"]["strict"]
+    streamed_call, streamed_result = server.requests[5].body["messages"][-2:]
+    assert streamed_call == {"role": "assistant", "content": "", "tool_calls": [CALL]}
+    assert streamed_result == told
+    assert server.requests[6].body["response_format"]["json_schema"]["strict"]
     assert "stream" not in server.requests[0].body
 
 
