@@ -13,6 +13,12 @@ from tests.support.layers import WHOLE, call, failing, pauses, refused, stream_o
 from tests.support.world import STALL, Response, World
 
 
+@pytest.mark.parametrize("given", [(), (3,)])
+def test_the_class_itself_makes_no_retry(given):
+    with pytest.raises(TypeError, match=r"make it with Retry\.connect\(3\), .* or Retry\.transient\(3\)"):
+        Retry(*given)
+
+
 def test_connect_tries_again_while_nothing_was_sent(face):
     world = World(refused(), refused(), Response(WHOLE))
     assert call(face, world, Retry.connect(2)) == "a"

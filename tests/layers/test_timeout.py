@@ -43,6 +43,12 @@ def fresh(reply):
     return Response(*reply.pieces)
 
 
+@pytest.mark.parametrize("given", [{}, {"limit": "total"}, {"seconds": 3}])
+def test_the_class_itself_makes_no_limit_without_its_name_and_its_length(given):
+    with pytest.raises(TypeError, match=r"make it with Timeout\.total\(60\)"):
+        Timeout(**given)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_limit_ends_the_call_and_names_itself(face, name):
     layer, reply, says, when = CASES[name]

@@ -56,7 +56,16 @@ class RetryDetails(msgspec.Struct, frozen=True, kw_only=True):
     port: int
 
 
-class Retry(msgspec.Struct, frozen=True, kw_only=True):
+def _made_otherwise() -> Any:
+    """Stands for what has no default, since msgspec's own words lead nowhere."""
+    raise TypeError("make it with Retry.connect(3), for what was not sent, or Retry.transient(3)")
+
+
+class _RetryHead(msgspec.Struct, frozen=True):
+    retries: int = msgspec.field(default_factory=_made_otherwise)
+
+
+class Retry(_RetryHead, frozen=True, kw_only=True):
     """Tries a call again that failed before its response started (D16).
 
     Make one with ``Retry.connect`` or ``Retry.transient``, then perhaps ``.backoff(...)``.
@@ -76,12 +85,24 @@ class Retry(msgspec.Struct, frozen=True, kw_only=True):
         >>> client = svir.Client.openai("http://127.0.0.1:1234", layers=[retry])
     """
 
-    retries: int
-    unsent_only: bool
+    unsent_only: bool = msgspec.field(default_factory=_made_otherwise)
     start: float = 0.5
     jitter: bool = False
     random: Callable[[], float] | None = None
     on_retry: Callable[[RetryDetails], object] | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            *,
+            retries: int,
+            unsent_only: bool,
+            start: float = 0.5,
+            jitter: bool = False,
+            random: Callable[[], float] | None = None,
+            on_retry: Callable[[RetryDetails], object] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         check(self.retries, int, "the number of retries")

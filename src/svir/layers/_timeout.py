@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["Timeout"]
 
 
+def _made_otherwise() -> Any:
+    """Stands for what has no default, since msgspec's own words lead nowhere."""
+    raise TypeError("make it with Timeout.total(60), Timeout.idle(60) or Timeout.first_token(60)")
+
+
 class Timeout(msgspec.Struct, frozen=True):
     """Ends a call that takes too long with ``RequestTimeoutError``, which names the limit (D15, D28).
 
@@ -40,8 +45,12 @@ class Timeout(msgspec.Struct, frozen=True):
         >>> client = svir.Client.openai("http://127.0.0.1:1234", layers=limits)
     """
 
-    limit: Literal["first_token", "idle", "total"]
-    seconds: float
+    limit: Literal["first_token", "idle", "total"] = msgspec.field(default_factory=_made_otherwise)
+    seconds: float = msgspec.field(default_factory=_made_otherwise)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, limit: Literal["first_token", "idle", "total"], seconds: float) -> None: ...
 
     def __post_init__(self) -> None:
         check_seconds(self.seconds, f"Timeout.{self.limit}")
