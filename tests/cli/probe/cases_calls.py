@@ -24,6 +24,9 @@ from tests.cli.probe.servers import (
 from tests.cli.scripted import chunk
 
 OK, DIFFERENT, BROKEN, UNSUPPORTED, UNCLEAR, _ = Verdict
+NOT_TWO = {"several": text("Sunny.")}
+ONE_CALL = calls(*GOOD_CALLS[:3])
+SAME_INDEX = (GOOD_CALLS[0], {**GOOD_CALLS[3], "index": 0})
 
 # row, verdict, what the server answers otherwise, a part of what is found
 CASES = [
@@ -31,18 +34,23 @@ CASES = [
     ("tools.auto", DIFFERENT, {"auto": calls(*GOOD_CALLS, finish="stop")}, 'ends with "stop"'),
     ("tools.auto", BROKEN, {"auto": calls(*GOOD_CALLS, finish="eos")}, "svir refuses the answer"),
     ("tools.auto", UNSUPPORTED, {"auto": refused(message="no tools here")}, "no tools here"),
-    ("tools.auto", UNCLEAR, {"auto": text("I do not know.")}, "answered with text"),
-    ("tools.auto", UNCLEAR, {"auto": text('{"name": "get_weather"}')}, "something like a call as text"),
-    ("tools.auto", UNCLEAR, {"auto": CUT_CALLS}, "The answer was cut"),
-    ("tools.auto", UNCLEAR, {"auto": TALK_CUT}, "cut the answer before a call"),
-    ("tools.auto", UNCLEAR, {"auto": DIES}, "The answer broke off (the stream ended"),
+    ("tools.auto", UNCLEAR, everywhere(text("I do not know."), *CHOICES), "answered with text"),
+    ("tools.auto", UNCLEAR, everywhere(text('{"name": "get_weather"}'), *CHOICES), "like a call as text"),
+    ("tools.auto", UNCLEAR, {"auto": CUT_CALLS, **NOT_TWO}, "The answer was cut"),
+    ("tools.auto", UNCLEAR, {"auto": TALK_CUT, **NOT_TWO}, "cut the answer before a call"),
+    ("tools.auto", UNCLEAR, {"auto": DIES, **NOT_TWO}, "The answer broke off (the stream ended"),
     (
         "tools.auto",
         UNCLEAR,
-        {"auto": DIES + data({"error": {"message": "boom"}})},
+        {"auto": DIES + data({"error": {"message": "boom"}}), **NOT_TWO},
         "An error ended the answer (boom)",
     ),
-    ("tools.auto", UNCLEAR, {"auto": NO_DONE}, "Accepted; the model answered with text, and called nothing"),
+    (
+        "tools.auto",
+        UNCLEAR,
+        {"auto": NO_DONE, **NOT_TWO},
+        "Accepted; the model answered with text, and called nothing",
+    ),
     ("tools.required", UNSUPPORTED, {"required": NO_DONE}, "not kept: text came, and no call"),
     ("tools.required", OK, {"unforced": NO_DONE}, "Called, and only when it must be"),
     ("tools.required", OK, {}, 'only when it must be: 1 call; the answer ends with "tool_calls"'),
@@ -120,8 +128,21 @@ CASES = [
     ),
     ("tools.arguments", UNCLEAR, everywhere(CUT_CALLS, *CHOICES), "came to its end"),
     ("tools.several", OK, {}, "2 calls"),
-    ("tools.several", UNCLEAR, {"auto": calls(*GOOD_CALLS[:3])}, "the model made one"),
-    ("tools.several", UNCLEAR, {"auto": text("Sunny.")}, "No call came"),
+    ("tools.several", OK, {"auto": text("Sunny.")}, "2 calls"),
+    ("tools.several", UNCLEAR, everywhere(calls(*GOOD_CALLS[:3]), *CHOICES), "the model made one"),
+    ("tools.several", UNCLEAR, everywhere(text("Sunny."), *CHOICES), "No call came"),
+    ("tools.several", UNCLEAR, {**everywhere(ONE_CALL, *CHOICES), "result": refused()}, "the model made one"),
+    (
+        "tools.several",
+        UNSUPPORTED,
+        {
+            "auto": ONE_CALL,
+            "several": refused("500 Oh", "This model only supports single tool-calls at once!"),
+        },
+        "says no: HTTP 500: This model only",
+    ),
+    ("tools.index", BROKEN, {"auto": ONE_CALL, "several": calls(*SAME_INDEX)}, "share one index"),
+    ("tools.auto", OK, {"auto": text("Sunny.")}, '2 calls; the answer ends with "tool_calls"'),
     (
         "reasoning.carrier",
         OK,

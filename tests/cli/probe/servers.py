@@ -59,6 +59,8 @@ def step_of(request: Received) -> str:
     if "tools" in body:
         choice = body.get("tool_choice", "auto")
         by_itself = "auto" if "weather" in last["content"] else "unforced"
+        if any(len(turn.get("tool_calls", ())) > 1 for turn in body["messages"]):
+            return "several"
         return "named" if isinstance(choice, dict) else by_itself if choice == "auto" else choice
     if isinstance(last["content"], list):
         return "image"
@@ -129,6 +131,7 @@ GOOD: dict[str, Answer] = {
     "lean": text("The ", "sea ", "is ", "wide."),
     "result": text("In Rome: 17 degrees, wind."),
     "auto": calls(*GOOD_CALLS),
+    "several": calls(*GOOD_CALLS),
     "unforced": text("Hello!"),
     "required": calls(*GOOD_CALLS[:3]),
     "named": calls(*GOOD_CALLS[:3], finish="stop"),
@@ -188,7 +191,7 @@ def everywhere(answer: bytes, *names: str) -> dict[str, bytes]:
 
 
 PLAIN = ("bare", "completion", "plain", "lean", "stop")
-CHOICES = ("auto", "required", "named")
+CHOICES = ("auto", "several", "required", "named")
 EFFORTS = [f"effort_{word}" for word in (*Effort, "svir-no-such-effort")]
 
 

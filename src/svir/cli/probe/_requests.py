@@ -86,6 +86,29 @@ TOLD = Request(
 )
 # Earlier calls in the conversation make a small model call, too.
 WITH_ROUNDS = TOLD.with_turns(assistant("In Rome: 17 degrees, wind."), QUESTION)
+
+
+def _double(number: int, found: dict[str, str]) -> list[str | Message | ToolResult]:
+    """A question for two cities, the two calls made at once, their results, and the answer."""
+    calls = [ToolCall(f"call_svir_{number}_{city}", WEATHER, f'{{"city":"{city}"}}') for city in found]
+    results = [ToolResult(call.id, weather) for call, weather in zip(calls, found.values(), strict=True)]
+    told = " ".join(f"In {city}: {weather}." for city, weather in found.items())
+    return [_of_two(*found), assistant(*calls), *results, assistant(told)]
+
+
+def _of_two(one: str, other: str) -> str:
+    return f"What is the weather in {one}, and what is it in {other}?"
+
+
+# Earlier answers of two calls make a small model make two, as well.
+AT_ONCE = Request(
+    messages=[
+        *_double(1, {"Oslo": "4 degrees, rain", "Rome": "17 degrees, wind"}),
+        *_double(2, {"Lima": "19 degrees, fog", "Cairo": "31 degrees, sun"}),
+        _of_two("Paris", "Bergen"),
+    ],
+    tools=[TOOL],
+)
 FORM = {
     "type": "object",
     "properties": PROPERTIES,
@@ -164,6 +187,13 @@ result = asks(TOLD, SHORT_TOKENS)
 def auto(evidence: Evidence) -> Asked:
     """A question for two cities' weather, and a tool that knows it."""
     return chat(evidence, WITH_ROUNDS if evidence.streamed("result") else TWO_CITIES, CALL_TOKENS)
+
+
+def several(evidence: Evidence) -> Asked | None:
+    """The same behind answers of two calls; unless two came already, or earlier calls are not taken."""
+    auto = evidence.get("auto")
+    needed = auto is not None and len(auto.reading.calls) < 2 and evidence.streamed("result")
+    return chat(evidence, AT_ONCE, CALL_TOKENS) if needed else None
 
 
 def needless(choice: ToolChoice | Literal["auto", "required"]) -> Always:

@@ -63,6 +63,7 @@ STEPS = (
     Step("lean", asking(_requests.lean), tokens=_requests.TALK_TOKENS),
     Step("result", asking(_requests.result), tokens=_requests.SHORT_TOKENS),
     Step("auto", asking(_requests.auto), tokens=_requests.CALL_TOKENS, seconds=60.0),
+    Step("several", asking(_requests.several), tokens=_requests.CALL_TOKENS, seconds=60.0),
     Step("unforced", asking(_requests.unforced), tokens=_requests.CALL_TOKENS, seconds=60.0),
     Step("required", asking(_requests.required), tokens=_requests.CALL_TOKENS, seconds=60.0),
     Step("named", asking(_requests.named), tokens=_requests.CALL_TOKENS, seconds=60.0),

@@ -41,7 +41,7 @@ __all__ = [
 SHOWN_BYTES = 400
 CANNOT = re.compile(
     r"\b(?:not|n't|never|un)[ -]?(?:yet |currently |be )?(?:support|implement|available|allowed|enabled)"
-    r"|\bno support\b",
+    r"|\bno support\b|\bonly\b[^.]{1,40}\bsupport|\bonly supports?\b",
     re.IGNORECASE,
 )
 """Words of a server that says it cannot, whatever status it says it with."""

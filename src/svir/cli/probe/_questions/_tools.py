@@ -32,16 +32,29 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS"]
 
-ASKED = ("auto", "required", "named")
+AT_ONCE = ("auto", "several")
+ASKED = (*AT_ONCE, "required", "named")
 NEEDS = ("result", *ASKED)
 """With the earlier calls that the first conversation may have."""
-ENDS = {"auto": {"tool_calls"}, "required": {"tool_calls"}, "named": {"tool_calls", "stop"}}
+ENDS = {
+    "auto": {"tool_calls"},
+    "several": {"tool_calls"},
+    "required": {"tool_calls"},
+    "named": {"tool_calls", "stop"},
+}
 """How an answer of calls ends, by the choice; OpenAI ends that of a named function with stop (D45)."""
 
 
 def calling(name: str) -> Judge:
     """Whether a tool is called when it is offered with this choice."""
     return of_stream(lambda evidence: evidence.get(name), lambda heard: _called(name, heard))
+
+
+def offered(evidence: Evidence) -> Finding:
+    """Whether a tool is called that is offered, in either conversation."""
+    found, more = calling("auto")(evidence), evidence.get("several")
+    by_two = found.verdict is Verdict.UNCLEAR and more is not None and more.streamed and more.reading.calls
+    return calling("several")(evidence) if by_two else found
 
 
 def forcing(name: str) -> Judge:
@@ -194,19 +207,26 @@ def arguments(seen: list[Seen]) -> Finding:
     return Finding(Verdict.OK, told, most.heard, most.show(1))
 
 
-def several(seen: list[Seen]) -> Finding:
+def several(evidence: Evidence) -> Finding:
     """Several calls in one answer."""
-    most = max(seen, key=lambda one: len(one.heard.reading.calls))
-    count = len(most.heard.reading.calls)
-    last = most.heard.reading.calls[-1]
-    shown = bytes_of(most.heard, last.pieces[0][0].raw)
-    if count > 1:
-        return Finding(Verdict.OK, f"One answer had {count} calls.", most.heard, shown)
-    return Finding(Verdict.UNCLEAR, "Asked for two calls, the model made one.", most.heard, shown)
+    heard = evidence.get("several")
+    found = of_calls(most, AT_ONCE)(evidence)
+    refused = None if heard is None else obstacle(evidence, heard)
+    return found if found.verdict is Verdict.OK else refused or found
+
+
+def most(seen: list[Seen]) -> Finding:
+    """The answer with the most calls."""
+    heard = max((one.heard for one in seen), key=lambda heard: len(heard.reading.calls))
+    calls = heard.reading.calls
+    shown = bytes_of(heard, calls[-1].pieces[0][0].raw)
+    if len(calls) > 1:
+        return Finding(Verdict.OK, f"One answer had {len(calls)} calls.", heard, shown)
+    return Finding(Verdict.UNCLEAR, "Asked for two calls, the model made one.", heard, shown)
 
 
 QUESTIONS = (
-    Question("tools.auto", "Does it call a tool that is offered?", ("result", "auto"), calling("auto")),
+    Question("tools.auto", "Does it call a tool that is offered?", ("result", *AT_ONCE), offered),
     Question(
         "tools.required",
         "Does it call one when a call is required?",
@@ -221,7 +241,7 @@ QUESTIONS = (
     Question(
         "tools.several",
         "Can one answer have several calls?",
-        ("result", "auto"),
-        of_calls(several, ("auto",)),
+        ("result", *AT_ONCE),
+        several,
     ),
 )
