@@ -2,7 +2,7 @@
 
 1. Text nested deeper than 128 levels is refused before it is parsed: a parser's own limit depends on the
    stack of its caller.
-2. Numbers may have any size; those nobody can count with become None.
+2. Numbers may have any size; those nobody can count with become infinite: a number is never taken for none.
 3. Every text that comes out is valid Unicode.
 """
 
@@ -21,6 +21,9 @@ __all__ = ["MAX_DEPTH", "is_array", "is_object", "parse", "too_deep"]
 
 MAX_DEPTH = 128
 """Deepest nesting that is read."""
+
+MOST_DIGITS = 640
+"""Digits of an integer that Python converts whatever its limit on that is set to."""
 
 _loads = msgspec.json.Decoder().decode
 
@@ -75,12 +78,12 @@ def too_deep(data: bytes) -> bool:
 
 
 def _loads_any_number(data: bytes) -> Any:
-    """JSON with numbers of any size. Too large ones are nothing svir counts with, so they become None."""
+    """JSON with numbers of any size."""
     if any(found[1] for found in _ESCAPE.finditer(data)):
         raise ValueError("a lone surrogate")
     return json.loads(
         data.decode(),
-        parse_int=lambda digits: int(digits) if len(digits) < 20 else None,
+        parse_int=lambda digits: int(digits) if len(digits) <= MOST_DIGITS else float(digits),
         parse_float=float,
         parse_constant=_no_constant,
     )
