@@ -151,7 +151,7 @@ PAGES = (
         "(:doc:`/architecture`); other programs do not need them.",
         "svir.exchange",
         {
-            "Layers as steps": "StepsLayer Open Server Steps Reply RawReply Ending Deadlines Deadline",
+            "Layers as steps": "StepsLayer Open Server Steps Reply RawReply Ending Deadlines Deadline Tries",
             "The exchange": "Exchange Options Settings settings_from check_seconds stack",
             "Names of variables": "is_variable unset_variable",
         },

@@ -11,7 +11,7 @@ import svir
 from svir.layers import Fallback, Retry, Timeout
 from tests.support.chat import answer
 from tests.support.faces import closing
-from tests.support.loopback import Cut, Gone, Loopback, Request, Reset, Send, Stall, chunked
+from tests.support.loopback import Call, Cut, Gone, Loopback, Request, Reset, Send, Stall, chunked
 
 WHOLE = chunked(answer("a", "b"))
 LATE = 3.0
@@ -53,6 +53,53 @@ def test_what_passes_is_tried_again_until_it_is_answered(face):
     with Loopback(*scripts) as server:
         assert complete(face, server.url, Retry.transient(5).backoff(0.01)) == "ab"
     assert len(server.requests) == 4
+
+
+def after_a_try(face, *layers):
+    """The error of a call whose request was taken by a server that then is gone for good."""
+    gone = []
+    with Loopback([Request(), Call(lambda _: gone[0].refuse()), Reset()]) as server:
+        gone.append(server)
+        with pytest.raises(svir.TransportError) as caught:
+            complete(face, server.url, *layers)
+    assert len(server.requests) == 1
+    return caught.value
+
+
+def test_what_a_server_has_had_is_unsent_in_no_later_try(face):
+    """Neither of a try, nor of a layer around it: it would send again what was received (S123)."""
+    told = []
+    again = Retry.transient(1).backoff(0.01)
+    outer = Retry.connect(1, on_retry=told.append).backoff(0.01)
+    error = after_a_try(face, outer, again)
+    assert "nothing accepts connections" in str(error)
+    assert not error.unsent
+    assert told == []
+
+
+def test_what_one_server_has_had_is_unsent_at_no_other(face):
+    other = face.client(nobody(), model="spare")
+    error = after_a_try(face, Fallback(other.inner if face.blocking else other))
+    assert "nothing accepts connections" in str(error)
+    assert not error.unsent
+
+
+def test_what_a_server_has_had_is_unsent_in_no_layer_of_ones_own(face):
+    def twice(request, ask):
+        try:
+            return ask(request)
+        except svir.TransportError:
+            return ask(request)
+
+    async def twice_awaited(request, ask):
+        try:
+            return await ask(request)
+        except svir.TransportError:
+            return await ask(request)
+
+    error = after_a_try(face, twice if face.blocking else twice_awaited)
+    assert "nothing accepts connections" in str(error)
+    assert not error.unsent
 
 
 def test_a_stalled_try_is_given_up_in_time_and_the_next_one_is_answered(face):

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 import svir
-from svir.exchange import Deadlines
+from svir.exchange import Deadlines, Tries
 from svir.layers import Retry, RetryDetails, Timeout
 from tests.support.layers import WHOLE, call, failing, pauses, refused, stream_of
 from tests.support.world import STALL, Response, World
@@ -331,4 +331,5 @@ def test_steps_below_are_given_the_deadlines_unchanged(face):
             return (yield from next(request, deadlines))
 
     call(face, World(refused(), Response(WHOLE)), Retry.connect(1), Look(), idle_timeout=4)
-    assert seen == [Deadlines(idle=4)] * 2
+    assert seen == [Deadlines(idle=4, tries=Tries(sent=True))] * 2
+    assert seen[0] is seen[1]

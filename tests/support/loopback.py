@@ -320,6 +320,12 @@ class Loopback:
         origin = self.origin
         return f"{origin.scheme}://{origin.authority}"
 
+    def refuse(self) -> None:
+        """Listens no more."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
     def __enter__(self) -> Loopback:
         self._spawn(self._accept)
         return self
@@ -332,9 +338,7 @@ class Loopback:
                 break
             time.sleep(0.001)
         self.ended.set()
-        with contextlib.suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
+        self.refuse()
         deadline = time.monotonic() + PATIENCE
         for thread in self._threads:
             # A script that waits for the other side is let go once the test is over; failures before that

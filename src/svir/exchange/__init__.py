@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svir.exchange._call import Exchange
 from svir.exchange._compat import Compatibility, Learned
-from svir.exchange._deadlines import Deadline, Deadlines, check_seconds
+from svir.exchange._deadlines import Deadline, Deadlines, Tries, check_seconds
 from svir.exchange._reply import Ending, RawReply, Reply
 from svir.exchange._settings import Options, Settings, settings_from
 from svir.exchange._stack import Open, Server, StepsLayer, stack
@@ -26,6 +26,7 @@ __all__ = [
     "Settings",
     "Steps",
     "StepsLayer",
+    "Tries",
     "check_seconds",
     "is_variable",
     "settings_from",

@@ -183,22 +183,29 @@ class Exchange:
 
     def _send(self, http: HttpRequest, deadlines: Deadlines) -> Steps[AnyResponse]:
         connect = self.settings.connect_timeout
-        response: AnyResponse = yield from self._within(
-            deadlines, lambda left: Send(http, connect, deadlines.idle, left)
-        )
+        try:
+            response: AnyResponse = yield from self._within(
+                deadlines, lambda left: Send(http, connect, deadlines.idle, left)
+            )
+        except Error as error:
+            deadlines.tries.note(error)
+            raise
+        deadlines.tries.sent = True
         return response
 
     def _within(self, deadlines: Deadlines, step: Callable[[float | None], Step]) -> Steps[Any]:
         """One step of opening, given the time that is left for it; the deadline that passed is named."""
         now = self.clock()
         if passed := deadlines.passed(now, started=False):
-            raise passed.error(unsent=True)
+            raise passed.error(unsent=not deadlines.tries.sent)
         failure: Error | None = None
         try:
             return (yield step(deadlines.left(now, started=False)))
         except RequestTimeoutError as error:
             passed = deadlines.passed(self.clock(), started=False)
             failure = passed.error(unsent=error.unsent) if passed else deadlines.named(error)
+            if deadlines.tries.sent:
+                failure.unsent = False
         raise failure  # outside the handler, so that nothing hangs on it
 
     def _key(self, deadlines: Deadlines) -> Steps[Secret | None]:

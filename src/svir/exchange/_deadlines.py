@@ -20,7 +20,9 @@ from svir.types._value import check
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Deadline", "Deadlines", "check_seconds"]
+    from svir.errors import Error
+
+__all__ = ["Deadline", "Deadlines", "Tries", "check_seconds"]
 
 LONGEST_SECONDS = 7 * 86400
 """Longer than any call. The timers of operating systems overflow after some weeks."""
@@ -50,6 +52,23 @@ class Deadline(msgspec.Struct, frozen=True):
         return RequestTimeoutError(f"{self.missed} within {self.seconds:g} s{switch}", unsent=unsent)
 
 
+class Tries(msgspec.Struct):
+    """What is known of a call that may be tried several times, wherever it goes (S123).
+
+    Attributes:
+        sent: Whether a server may have seen it already.
+    """
+
+    sent: bool = False
+
+    def note(self, error: Error) -> None:
+        """Notes how a try failed: once a server may have seen the call, no error of it is ``unsent``."""
+        if self.sent:
+            error.unsent = False
+        elif not error.unsent:
+            self.sent = True
+
+
 class Deadlines(msgspec.Struct, frozen=True):
     """The limits of one call, and what else layers hand down for this call alone.
 
@@ -59,6 +78,7 @@ class Deadlines(msgspec.Struct, frozen=True):
         first: By when something of the answer must have come.
         total: By when the answer must be whole.
         headers: Headers of this one request, beside those of the client.
+        tries: What all tries of the call share.
 
     Example:
         >>> from svir.exchange import Deadlines
@@ -72,6 +92,7 @@ class Deadlines(msgspec.Struct, frozen=True):
     first: Deadline | None = None
     total: Deadline | None = None
     headers: Headers = Headers()
+    tries: Tries = msgspec.field(default_factory=Tries)
 
     def with_idle(self, seconds: float, switch: str = "") -> Self:
         """A copy whose silence limit is at most this."""
@@ -106,12 +127,12 @@ class Deadlines(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, headers=Headers([*kept, *added]))
 
     def within(self, outer: Deadlines | None) -> Self:
-        """A copy that also keeps the limits, not the headers, of a call around this one, if there is one."""
+        """A copy that also keeps the limits and the tries, not the headers, of a call around this one."""
         if outer is None:
             return self
         mine = self if outer.idle is None else self.with_idle(outer.idle, outer.idle_switch)
         first, total = _tighter(mine.first, outer.first), _tighter(mine.total, outer.total)
-        return msgspec.structs.replace(mine, first=first, total=total)
+        return msgspec.structs.replace(mine, first=first, total=total, tries=outer.tries)
 
     def nearest(self, *, started: bool) -> Deadline | None:
         """The deadline that comes next; the first-token one only until the answer has started."""

@@ -184,7 +184,12 @@ class Retry(_RetryHead, frozen=True, kw_only=True):
                     )
                     self.on_retry(details)
                     del details  # it holds the error, whose traceback holds this frame
-            yield Sleep(wait)  # outside the handler, so that no later error hangs on this one
+            # Outside the handler, so that no later error hangs on this one.
+            try:
+                yield Sleep(wait)
+            except Error as error:  # closed meanwhile
+                deadlines.tries.note(error)
+                raise
         raise AssertionError("counting does not end")
 
     def _wait(self, attempt: int, error: Error, left: float | None) -> float | None:
