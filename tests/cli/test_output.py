@@ -164,3 +164,19 @@ def test_an_answer_in_a_file_leaves_no_blank_line_on_the_terminal(tmp_path):
         f"{into}; output.text('so'); output.end_text(); output.thought('x')", err_tty=True, TERM="dumb"
     )
     assert (err, (tmp_path / "a.txt").read_bytes()) == (b"x\n", b"so")
+
+
+def test_what_is_said_while_something_moves_goes_above_it():
+    body = """
+from svir.cli._output import say
+from rich.progress import Progress
+with Progress(console=output.console, transient=True) as bar:
+    bar.add_task("moving", total=2)
+    say("a line")
+    bar.refresh()
+"""
+    _, err = run(body, err_tty=True, COLUMNS="60")
+    above, line, below = err.partition(b"a line\n")
+    assert line
+    assert b"moving" in below
+    assert b"a line" not in above + below

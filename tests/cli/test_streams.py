@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 import svir
 from svir.cli._streams import stand
+from svir.testing import MockServer
 from tests.cli.probe.servers import serving
 from tests.cli.scripted import HEAD, answer
 
@@ -102,6 +104,51 @@ def test_the_exit_code_is_right_where_nothing_can_be_said(shell, recording, clos
     done = shell(f"svir decode a.http {closed}")
     assert (done.returncode, done.stderr) == (0, b"")
     assert done.stdout.endswith(b'completed  finish stop; 600 characters of text; model "m"; id "r1"\n')
+
+
+def full():
+    return os.open(FULL, os.O_WRONLY)
+
+
+def unread():
+    read, write = os.pipe()
+    os.close(read)
+    return write
+
+
+@pytest.mark.parametrize("moving", [{}, {"TERM": "xterm", "FORCE_COLOR": "1"}], ids=["still", "moving"])
+@pytest.mark.parametrize("into", [full, unread])
+def test_what_is_told_beside_the_output_may_be_lost(environment, recording, tmp_path, into, moving):
+    """A display that moves is drawn for a terminal only, for which rich then takes whatever there is."""
+
+    def run(*words, stdin=b""):
+        told = into()
+        try:
+            done = subprocess.run(
+                [sys.executable, "-W", "error", "-m", "svir", *words],
+                env={**environment, **moving},
+                cwd=tmp_path,
+                input=stdin,
+                stdout=subprocess.PIPE,
+                stderr=told,
+                timeout=60,
+                check=False,
+            )
+        finally:
+            os.close(told)
+        return done.returncode, done.stdout
+
+    assert run("decode", "--every-cut", "a.http")[0] == 0
+    assert run("decode", "no-such-file")[0] == 22
+    with MockServer() as server:
+        server.reply(reasoning="let me see", text="so")
+        server.reply(reasoning="let me see", text="so")
+        assert run("ask", "--url", server.url, "-m", "m", "Why?") == (0, b"so")
+        lines = b"/help\nWhy?\n/reasoning\n/usage\n"
+        assert run("chat", "--url", server.url, "-m", "m", stdin=lines) == (0, b"so\n")
+    with serving() as server:
+        code, report = run("probe", server.url, "--only", "models")
+    assert (code, b"models" in report) == (0, True)
 
 
 def test_nothing_is_left_that_the_interpreter_complains_about(shell, script):

@@ -5,7 +5,8 @@
 3. A model's text is not ours: on a terminal its control characters are left out, since they could move the
    cursor, change the title, or write into the clipboard; so is what changes the direction of text, and shows
    it in another order than it has. Line breaks and tabs stay. A pipe gets them all.
-4. What cannot be written ends the command; but where nothing can be said, the exit code has to do (`say`).
+4. What cannot be written to standard output ends the command. Standard error may be lost: where nothing can
+   be said, the exit code has to do (`mention`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import contextlib
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import IO, TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -28,7 +29,9 @@ __all__ = [
     "Shows",
     "escaped",
     "harmless",
+    "mention",
     "one_line",
+    "said_console",
     "say",
     "write",
     "write_bytes",
@@ -82,7 +85,7 @@ class OutputError(Exception):
 
 @contextlib.contextmanager
 def writing() -> Generator[None]:
-    """Around whatever writes to a standard stream.
+    """Around whatever writes to standard output.
 
     Raises:
         BrokenPipeError: Nobody reads it any more.
@@ -98,10 +101,40 @@ def writing() -> Generator[None]:
 
 def say(*lines: str) -> None:
     """Prints each line that is not empty to standard error, if that can be written."""
+    for line in lines:
+        if line:
+            mention(f"{one_line(line)}\n")
+
+
+def mention(text: str, stream: TextIO | None = None) -> None:
+    """Writes to standard error at once, if that can be written: all that a command writes there goes here."""
     with contextlib.suppress(OutputError, BrokenPipeError):
-        for line in lines:
-            if line:
-                write(sys.stderr, f"{one_line(line)}\n")
+        write(sys.stderr if stream is None else stream, text)
+
+
+class _StandardError:
+    """What rich writes to in the place of standard error: it would raise, or exit in its own way."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr  # as it is now: rich puts itself in its place while something moves
+
+    def write(self, text: str) -> int:
+        mention(text, self._stream)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing: it is flushed with each writing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)  # what it is: a terminal, say, and of which encoding
+
+
+def said_console() -> Console:
+    """A console of rich on standard error, for what moves."""
+    from rich.console import Console
+
+    file = cast("IO[str]", _StandardError())
+    return Console(file=file, stderr=True, highlight=False, markup=False, emoji=False)
 
 
 def write(stream: TextIO, text: str) -> None:
@@ -144,11 +177,10 @@ class Output:
     """
 
     def __init__(self) -> None:
-        from rich.console import Console
         from rich.style import Style
 
         self.terminal = sys.stdout.isatty()
-        self.console: Console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self.console: Console = said_console()
         # Escape codes only where rich finds a terminal that has them.
         self._dim = Style(dim=True) if self.console.color_system else Style.null()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -181,11 +213,11 @@ class Output:
         if self._open_text:
             self.end_text()
         shown = harmless(piece) if sys.stderr.isatty() else piece
-        write(sys.stderr, self._dim.render(shown))
+        mention(self._dim.render(shown))
         self._open_thought = not piece.endswith("\n")
 
     def _end_thought(self) -> None:
-        write(sys.stderr, "\n")
+        mention("\n")
         self._open_thought = False
 
     def end_text(self) -> None:
@@ -195,7 +227,7 @@ class Output:
         if self._open_text and self.terminal:
             write(sys.stdout, "\n")
         elif self._open_text and (one_file() or beside_a_terminal()):
-            write(sys.stderr, "\n")
+            mention("\n")
         self._open_text = False
 
 

@@ -17,7 +17,7 @@ import svir
 from svir.cli._commands import show, summary
 from svir.cli._connect import choose_model, connect, listed
 from svir.cli._exits import CODES, INTERRUPTED, describe
-from svir.cli._output import Output, harmless, one_line, say, write
+from svir.cli._output import Output, harmless, mention, one_line, say
 from svir.cli._refused import RefusedError
 from svir.cli.chat._answer import Kept, PlainScreen
 from svir.cli.chat._commands import take
@@ -227,7 +227,7 @@ class Chat:
 def tell(lines: Iterable[str]) -> None:
     """Prints lines to standard error, their blanks kept."""
     for line in lines:
-        write(sys.stderr, f"{harmless(line)}\n")
+        mention(f"{harmless(line)}\n")
 
 
 def lines_of(refused: RefusedError) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import msgspec
 
 import svir
 from svir.cli._exits import CODES
-from svir.cli._output import say
+from svir.cli._output import said_console, say
 from svir.cli._refused import CONFIG, RefusedError
 from svir.cli.decode._case import write_case
 from svir.cli.decode._cuts import differing_cut
@@ -95,8 +95,6 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
         AssertionError: One has another outcome: a fault of svir.
         RefusedError: The stream is too long for that.
     """
-    from rich.console import Console
-
     kept = io.BytesIO()
 
     def keep(size: int) -> bytes:
@@ -119,7 +117,7 @@ def try_cuts(read: Callable[[int], bytes], task: Task, view: View) -> Callable[[
                 "--chunk N cuts it in one way.",
                 code=CONFIG,
             )
-        with Console(stderr=True).status(f"trying {len(body) + 1} cuts ..."):
+        with said_console().status(f"trying {len(body) + 1} cuts ..."):
             words, tried = differing_cut(body, task.reading)
         if words is not None:
             raise AssertionError(f"{words}, the bytes have another outcome than whole")
