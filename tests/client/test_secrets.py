@@ -9,8 +9,10 @@ import types
 import pytest
 
 import svir
+from svir.http import Secret
+from svir.testing import MockServer
 from tests.support.chat import answer, chunk, pieces
-from tests.support.faces import closing
+from tests.support.faces import ASYNC_FACES, closing
 from tests.support.loopback import Cut, Gone, Loopback, Request, Reset, Send, Stall, chunked
 
 KEY, HEADER, QUERY, PATH = "sk-hidden-key", "hidden-header", "hidden-query", "hidden-path"
@@ -129,11 +131,18 @@ def check(error, url=""):
     assert vars(same) == vars(error)
     own = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     assert not any("h11" in frame.f_code.co_filename for frame in own)
-    for frame in own:  # nor where a debugger or an error tracker looks: credentials are masked there too
-        if "svir" in frame.f_globals["__name__"].partition(".")[0]:
-            for name, local in frame.f_locals.items():
-                for word in (KEY, HEADER, QUERY):
-                    assert word not in repr(local), (frame.f_code.co_qualname, name)
+    check_locals(error, KEY, HEADER, QUERY)
+
+
+def check_locals(error, *words):
+    """Looks where a debugger or an error tracker does: into the locals of svir's frames."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    own = [frame for frame in frames if frame.f_globals["__name__"].partition(".")[0] == "svir"]
+    assert own
+    for frame in own:
+        for name, local in frame.f_locals.items():
+            for word in words:
+                assert word not in repr(local), (frame.f_code.co_qualname, name)
 
 
 async def failing(face, url, asked="hi", **options):
@@ -174,45 +183,224 @@ def test_an_attachment_is_named_by_its_own_name_only(face, tmp_path):
     check(error)
 
 
-def test_a_key_that_cannot_be_sent_is_not_shown(face):
+def awaited(text):
+    async def key():
+        return text
+
+    return key
+
+
+class Vault:
+    """What a key is asked of, which shows all that it has."""
+
+    def __init__(self, key):
+        self.key = key
+
+    def __repr__(self):
+        return f"Vault({self.key})"
+
+    def __call__(self):
+        return self.key
+
+    async def later(self):
+        return self.key
+
+
+UNSENDABLE = {
+    "words": lambda: "hidden key",
+    "a line break": lambda: "hidden\nkey",
+    "a scheme": lambda: "Bearer hidden",
+    "bytes": lambda: b"hidden",
+    "a list": lambda: ["hidden"],
+    "a secret": lambda: Secret("hidden key"),
+    "an object": Vault("hidden key"),
+}
+UNSENDABLE_LATER = {
+    "words": awaited("hidden key"),
+    "bytes": awaited(b"hidden"),
+    "a secret": awaited(Secret("hidden key")),
+    "an object's": Vault("hidden key").later,
+    "a coroutine": lambda: Vault("hidden key").later(),
+}
+
+
+@pytest.mark.parametrize("key", UNSENDABLE.values(), ids=UNSENDABLE)
+def test_a_key_that_cannot_be_sent_is_not_shown(face, key):
     async def scenario(url):
-        return await failing(face, url, api_key=lambda: "hidden key")
+        return await failing(face, url, api_key=key)
 
     error = face.run(scenario, "http://127.0.0.1:9")
     assert error.kind == "config"
     check(error)
+    check_locals(error, *HIDDEN)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"url": "http://hidden:hidden@localhost"},
-        {"url": "http://localhost/?hidden"},
-        {"url": "http://hidden.example"},
-        {"url": "hidden://localhost"},
-        {"api_key": "hidden key"},
-        {"api_key": KEY, "api_key_file": "/hidden"},
-        {"api_key_file": "/hidden/key"},
-        {"api_key_env": "hidden-key"},
-        {"api_key_env": "gsk_hiddenAbC123"},
-        {"headers": {"x-team": "hidden\n"}},
-        {"headers": {"hidden name": "x"}},
-        {"headers": {"Host": "hidden"}},
-        {"query": "hidden query"},
-        {"path": "hidden"},
-        {"max_connections": 0},
-        {"mode": "strict", "think": "hidden"},
-    ],
-    ids=repr,
-)
-@pytest.mark.parametrize("make", [svir.Client.openai, svir.AsyncClient.openai])
+@pytest.mark.parametrize("key", UNSENDABLE_LATER.values(), ids=UNSENDABLE_LATER)
+@pytest.mark.parametrize("face", ASYNC_FACES, ids=repr)
+def test_nor_is_one_that_is_awaited(face, key):
+    async def scenario(url):
+        return await failing(face, url, api_key=key)
+
+    error = face.run(scenario, "http://127.0.0.1:9")
+    assert error.kind == "config"
+    check(error)
+    check_locals(error, *HIDDEN)
+
+
+def test_what_a_key_is_asked_of_is_not_shown(face):
+    class Shut(Vault):
+        def __call__(self):
+            raise svir.AuthenticationError("no key today")
+
+        async def later(self):
+            self()
+
+    async def scenario(url):
+        shut = Shut("hidden")
+        if face.blocking:
+            return await failing(face, url, api_key=shut)
+        error = await failing(face, url, api_key=shut)
+        check_locals(error, *HIDDEN)
+        return await failing(face, url, api_key=shut.later)
+
+    error = face.run(scenario, "http://127.0.0.1:9")
+    assert error.kind == "authentication"
+    check_locals(error, *HIDDEN)
+
+
+def test_a_header_that_a_layer_cannot_set_is_not_shown(face):
+    class Tenant:
+        def steps(self, request, following, deadlines, server):
+            return (yield from following(request, deadlines.with_headers({"x-tenant": "hidden\n"})))
+
+    error = face.run(lambda: failing(face, "http://127.0.0.1:9", layers=[Tenant()]))
+    assert error.kind == "config"
+    check(error)
+    check_locals(error, *HIDDEN)
+
+
+class Interrupting:
+    """A path whose reading is interrupted."""
+
+    def __fspath__(self):
+        raise KeyboardInterrupt
+
+
+class OwnClient(svir.Client):
+    """A caller's own constructor, whose frame is the caller's."""
+
+    @classmethod
+    def openai(cls, url, **options):
+        return super().openai(url, **options)
+
+
+def of_a_server(kind):
+    def make(url, **options):
+        with MockServer() as server:
+            return getattr(server, kind)(**options)
+
+    return make
+
+
+def derived(kind):
+    return lambda url, **options: kind.openai(url, api_key="k").with_options(**options)
+
+
+MAKERS = {
+    "Client": svir.Client.openai,
+    "AsyncClient": svir.AsyncClient.openai,
+    "OwnClient": OwnClient.openai,
+    "Client.with_options": derived(svir.Client),
+    "AsyncClient.with_options": derived(svir.AsyncClient),
+    "OwnClient.with_options": derived(OwnClient),
+    "MockServer.client": of_a_server("client"),
+    "MockServer.async_client": of_a_server("async_client"),
+}
+WRONG_URLS = [
+    "http://hidden:hidden@localhost",
+    "http://localhost/?hidden",
+    "http://localhost/#hidden",
+    "http://localhost/hidden key",
+    "http://localhost:hidden",
+    "http://hidden.example",
+    "hidden://localhost",
+    "hidden\nkey",
+    b"hidden",
+]
+WRONG = [
+    {"api_key": "hidden key"},
+    {"api_key": "hidden\nkey"},
+    {"api_key": b"hidden"},
+    {"api_key": KEY, "api_key_file": "/hidden"},
+    {"api_key_file": "/hidden/key"},
+    {"api_key_file": ["/hidden/key"]},
+    {"api_key_env": "hidden-key"},
+    {"api_key_env": "gsk_hiddenAbC123"},
+    {"api_key_header": "hidden key"},
+    {"headers": {"x-team": "hidden\n"}},
+    {"headers": {"x-team": b"hidden"}},
+    {"headers": {"hidden name": "x"}},
+    {"headers": {"Host": "hidden"}},
+    {"headers": [("x-team", "hidden")]},
+    {"query": "hidden query"},
+    {"query": {"code": "hidden\ud800"}},
+    {"query": {"code": ["hidden"]}},
+    {"path": "hidden"},
+    {"max_connections": 0},
+    {"mode": "wrong"},
+    {"mode": "strict", "think": "hidden"},
+    {"timeout": -1},
+    {"layers": [print, type]},
+    {"no_such_option": 1},
+]
+BUILT = [
+    pytest.param(make, {"url": "http://localhost", **options}, id=f"{name}-{options!r}")
+    for name, make in MAKERS.items()
+    for options in [*WRONG, *([] if "." in name else [{"url": url} for url in WRONG_URLS])]
+]
+
+
+@pytest.mark.parametrize(("make", "options"), BUILT)
 def test_a_client_that_cannot_be_built_shows_nothing(make, options):
-    options = {"url": "http://localhost", **options}
-    with pytest.raises(svir.ConfigError) as caught:
+    secrets = {"api_key": KEY, "headers": {"x-team": HEADER}, "query": {"code": QUERY}}
+    if any(name.startswith("api_key_") for name in options):
+        del secrets["api_key"]
+    options = {**secrets, **options}
+    with pytest.raises((svir.ConfigError, TypeError)) as caught:
         make(options.pop("url"), **options)
     error = caught.value
     assert "hidden" not in f"{error} {error!r} {vars(error)}"
     assert error.__context__ is None
+    check_locals(error, *HIDDEN)
+
+
+@pytest.mark.parametrize("kind", [svir.Client, svir.AsyncClient])
+def test_nor_does_one_that_is_built_in_a_wrong_way(kind):
+    for make in (kind, kind.openai):
+        with pytest.raises(TypeError) as caught:
+            make(base_url="http://hidden", api_key=KEY)
+        check_locals(caught.value, *HIDDEN)
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_nor_one_whose_building_is_interrupted(make):
+    with pytest.raises(KeyboardInterrupt) as caught:
+        make("http://localhost", api_key_file=Interrupting(), headers={"x-team": HEADER})
+    check_locals(caught.value, *HIDDEN)
+
+
+def test_where_a_client_could_not_be_built_is_still_told():
+    class Own(dict):
+        def items(self):
+            mine = "kept"
+            raise LookupError(mine)
+
+    with pytest.raises(LookupError) as caught:
+        svir.Client.openai("http://localhost", headers=Own(), api_key=KEY)
+    frames = [frame for frame, _ in traceback.walk_tb(caught.value.__traceback__)]
+    assert [frame.f_code.co_name for frame in frames[-2:]] == ["checked_headers", "items"]
+    assert frames[-1].f_locals["mine"] == "kept"  # a caller's own
+    check_locals(caught.value, *HIDDEN)
 
 
 def test_what_was_learned_shows_no_words_of_the_server(face):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream, closed
 from svir.client._base import ClientBase, as_many, as_request, as_typed_request
+from svir.http._seam import withheld
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -48,6 +49,7 @@ class AsyncClient(ClientBase):
     _driver: AsyncDriver
 
     @classmethod
+    @withheld
     def openai(
         cls,
         url: str,
@@ -72,6 +74,7 @@ class AsyncClient(ClientBase):
 
         return cls._built(API, url, options, layers, backend)
 
+    @withheld
     def with_options(self, *, layers: Sequence[AsyncLayer] | None = None, **changes: Unpack[Options]) -> Self:
         """A client with other options that shares this one's connections, key and what was learned.
 

@@ -9,6 +9,7 @@ from svir.client._keys import KEY_OPTIONS, resolve_key
 from svir.errors import ConfigError
 from svir.exchange import Compatibility, Exchange, Options, Server, settings_from, stack
 from svir.exchange._stack import is_async
+from svir.http._seam import withheld
 from svir.types import Completion, Message, Request, Schema, ToolResult
 from svir.types._value import check, several
 
@@ -46,6 +47,7 @@ class ClientBase:
     _exchange: Exchange
     _driver: Any
 
+    @withheld
     def __init__(self, *_: Never, **__: Never) -> None:
         raise TypeError(f"make it with {type(self).__name__}.openai(url, model=...)")
 

@@ -9,7 +9,8 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from svir.errors import ConfigError
-from svir.exchange._settings import as_key
+from svir.exchange._settings import AsyncKeyFunction, KeyFunction, as_key
+from svir.exchange._stack import is_async
 from svir.exchange._variables import is_variable, unset_variable
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def resolve_key(options: Mapping[str, object]) -> Key | None:
     if source == "api_key_file":
         return as_key(_read(value))
     if source == "api_key" and callable(value):
-        return cast("Key", value)  # what it gives is checked each time
+        # What it gives is checked each time.
+        return AsyncKeyFunction(value) if is_async(value) else KeyFunction(value)
     if not isinstance(value, str):
         raise TypeError(f"{source} has the wrong type: {type(value).__name__}")
     if source == "api_key":

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from svir.client._base import ClientBase, as_many, as_request, as_typed_request
 from svir.client._sync_streams import Driver, Next, RawStream, Stream
+from svir.http._seam import withheld
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,6 +49,7 @@ class Client(ClientBase):
     _driver: Driver
 
     @classmethod
+    @withheld
     def openai(
         cls,
         url: str,
@@ -95,6 +97,7 @@ class Client(ClientBase):
 
         return cls._built(API, url, options, layers, backend)
 
+    @withheld
     def with_options(self, *, layers: Sequence[Layer] | None = None, **changes: Unpack[Options]) -> Self:
         """A client with other options that shares this one's connections, key and what was learned.
 

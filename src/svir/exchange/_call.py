@@ -8,13 +8,12 @@ this model from then on; if not, the first error is the answer.
 from __future__ import annotations
 
 import time
-from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from svir.errors import ConfigError, Error, RequestTimeoutError, ResponseLimitError, UnsupportedError
 from svir.exchange._deadlines import Deadlines
 from svir.exchange._reply import RawReply, Reply
-from svir.exchange._settings import Settings, as_key
+from svir.exchange._settings import Settings, given_key
 from svir.exchange._stack import is_async
 from svir.exchange._status import REJECTIONS, error_of_status, request_id
 from svir.exchange._steps import AnyResponse, Call, Close, Read, Send
@@ -213,15 +212,7 @@ class Exchange:
         if key is None or isinstance(key, Secret):
             return key
         asked = key if is_async(key) else lambda: _asked(key)
-        text = yield from self._within(deadlines, lambda left: Call(asked, left))
-        if isinstance(text, Secret):
-            return text
-        if isinstance(text, str):  # of an async function
-            return as_key(text)
-        if isinstance(text, Coroutine):  # not awaited: this is the blocking face
-            text.close()
-            raise ConfigError("an async function for api_key needs AsyncClient")
-        raise ConfigError("api_key gave no string")
+        return given_key((yield from self._within(deadlines, lambda left: Call(asked, left))))
 
     def _require_event_stream(self, response: AnyResponse) -> Steps[None]:
         kind = (response.headers.get("content-type") or "").partition(";")[0].strip().lower()
@@ -281,7 +272,7 @@ def _asked(key: Callable[[], object]) -> object:
     except StopIteration:  # an exhausted iterator's ``__next__``; no generator and no future can carry it
         pass
     else:
-        return as_key(text) if isinstance(text, str) else text
+        return Secret(text) if isinstance(text, str) else text
     raise ConfigError("api_key raised StopIteration: there is no further key")
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from svir.errors import ConfigError, RequestTimeoutError
 from svir.exchange._headers import checked_headers
-from svir.http._seam import Headers
+from svir.http._seam import Headers, withheld
 from svir.types._value import check
 
 if TYPE_CHECKING:
@@ -116,6 +116,7 @@ class Deadlines(msgspec.Struct, frozen=True):
         deadline = Deadline(when, seconds, "the answer was not complete", switch)
         return msgspec.structs.replace(self, total=_tighter(self.total, deadline))
 
+    @withheld
     def with_headers(self, headers: Mapping[str, str]) -> Self:
         """A copy with further headers; the last of a name wins, also over the client's own.
 

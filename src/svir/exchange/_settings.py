@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
@@ -14,7 +14,7 @@ from svir.errors import ConfigError
 from svir.exchange._deadlines import check_seconds
 from svir.exchange._headers import RESERVED, TOKEN, checked_headers
 from svir.exchange._url import Base, as_query, check_path, parse_base
-from svir.http._seam import Headers, HttpRequest, Secret
+from svir.http._seam import Headers, HttpRequest, Secret, withheld
 from svir.types._value import check, check_count, check_text
 
 if TYPE_CHECKING:
@@ -25,10 +25,43 @@ if TYPE_CHECKING:
     from svir.body import Body
     from svir.exchange._compat import Compatibility
 
-__all__ = ["Key", "Options", "Settings", "as_key", "settings_from"]
+__all__ = [
+    "AsyncKeyFunction",
+    "Key",
+    "KeyFunction",
+    "Options",
+    "Settings",
+    "as_key",
+    "given_key",
+    "settings_from",
+]
 
 Key = Secret | Callable[[], "str | Awaitable[str]"]
 """An API key, or what gives one for each request."""
+
+
+class KeyFunction:
+    """A caller's function that gives a key; what it is bound to may hold one too, and is not shown (S124)."""
+
+    __slots__ = ("_function",)
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+
+    def __call__(self) -> Any:
+        return self._function()
+
+    def __repr__(self) -> str:
+        return "<a function>"
+
+
+class AsyncKeyFunction(KeyFunction):
+    """The same, when calling it gives a coroutine."""
+
+    __slots__ = ()
+
+    async def __call__(self) -> Any:
+        return await self._function()
 
 
 class Options(TypedDict, total=False):
@@ -199,13 +232,28 @@ def as_key(text: str) -> Secret:
     Raises:
         svir.ConfigError: It is empty, or holds blanks, line breaks or control characters.
     """
-    key = Secret(text.strip())
-    sound = KEY.fullmatch(key.reveal()) is not None
-    empty, schemed = not text.strip(), text.strip()[:7].lower() == "bearer "
-    text = ""  # a frame shown with its locals shows no key
-    if empty:
+    key = text.strip()
+    if not key:
         raise ConfigError("the API key is empty")
-    if not sound:
+    if KEY.fullmatch(key) is None:
+        schemed = key[:7].lower() == "bearer "
         without = ": leave out the word Bearer, which svir adds" if schemed else ""
         raise ConfigError(f"the API key must be one word of printable ASCII{without}")
-    return key
+    return Secret(key)
+
+
+@withheld
+def given_key(given: object) -> Secret:
+    """The key that a caller's function gave.
+
+    Raises:
+        svir.ConfigError: It gave something else, or what cannot be sent.
+    """
+    if isinstance(given, Secret):
+        return as_key(given.reveal())
+    if isinstance(given, str):  # of an async function
+        return as_key(given)
+    if isinstance(given, Coroutine):  # not awaited: this is the blocking face
+        given.close()
+        raise ConfigError("an async function for api_key needs AsyncClient")
+    raise ConfigError("api_key gave no string")

@@ -9,13 +9,15 @@ the request's own body raised while it was read.
 from __future__ import annotations
 
 import threading
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from contextlib import contextmanager, suppress
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from types import TracebackType
     from typing import NoReturn, Self
 
     from svir.body import Body
@@ -30,9 +32,11 @@ __all__ = [
     "HttpResponse",
     "Origin",
     "Secret",
+    "withheld",
 ]
 
 T = TypeVar("T")
+F = TypeVar("F", bound="Callable[..., object]")
 
 
 class Secret:
@@ -77,6 +81,35 @@ class Secret:
 
     def __hash__(self) -> int:
         return hash(self._value)
+
+
+def withheld(function: F) -> F:
+    """A function that is given credentials: when it fails, no frame of svir's shows its locals (S124).
+
+    Debuggers and error trackers show the locals of a traceback's frames. Its lines stay, and the locals of a
+    caller's own functions, which are the caller's.
+    """
+
+    @wraps(function)
+    def called(*args: Any, **options: Any) -> object:
+        try:
+            return function(*args, **options)
+        except BaseException as error:
+            args, options = (), {}
+            if (own := error.__traceback__) is not None:
+                _forget(own.tb_next)
+            raise
+
+    return cast("F", called)
+
+
+def _forget(trace: TracebackType | None) -> None:
+    """Empties svir's own frames of a traceback, all of which have ended."""
+    while trace is not None:
+        frame, trace = trace.tb_frame, trace.tb_next
+        if str(frame.f_globals.get("__name__")).partition(".")[0] == "svir":
+            with suppress(RuntimeError):  # it runs after all: an error that was raised before
+                frame.clear()
 
 
 class Headers:

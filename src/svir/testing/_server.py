@@ -15,6 +15,7 @@ import threading
 from typing import TYPE_CHECKING, Self
 
 from svir.errors import ConfigError
+from svir.http._seam import withheld
 from svir.testing._connection import Connection
 from svir.testing._script import Scripted
 
@@ -82,6 +83,7 @@ class MockServer(Scripted):
             raise ConfigError("a MockServer runs only inside its with block")
         return f"http://127.0.0.1:{self._port}"
 
+    @withheld
     def client(self, *, layers: Sequence[Layer] = (), **options: Unpack[Options]) -> Client:
         """A client for this server, closed with it.
 
@@ -95,6 +97,7 @@ class MockServer(Scripted):
         self._closing.append(client.close)
         return client
 
+    @withheld
     def async_client(self, *, layers: Sequence[AsyncLayer] = (), **options: Unpack[Options]) -> AsyncClient:
         """An asynchronous client for this server, closed with it; as ``client``."""
         from svir.client import AsyncClient
