@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream, closed
+from svir.client._async_streams import AsyncDriver, AsyncNext, AsyncRawStream, AsyncStream
 from svir.client._base import ClientBase, as_many, as_request, as_typed_request
 from svir.http._seam import withheld
 
@@ -188,8 +188,8 @@ class AsyncClient(ClientBase):
         return await self._driver.run(self._exchange.models(self._exchange.deadlines()))
 
     async def aclose(self) -> None:
-        """Closes every connection; a task that waits for one gets ``TransportError``."""
-        await closed(self._driver.backend.close())
+        """Closes every connection; a task that waits for one, or pauses, gets ``TransportError``."""
+        await self._driver.close()
 
     async def __aenter__(self) -> Self:
         return self

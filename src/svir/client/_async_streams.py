@@ -10,6 +10,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from svir.client._opening import Opening
+from svir.client._pauses import Pauses
 from svir.client._shape import Shaped
 from svir.errors import ConfigError, Error, RequestTimeoutError
 from svir.exchange._stack import is_async
@@ -76,6 +77,12 @@ class AsyncDriver:
 
     def __init__(self, backend: AsyncBackend) -> None:
         self.backend = backend
+        self._pauses = Pauses()
+
+    async def close(self) -> None:
+        """Closes the backend, and ends every pause."""
+        for closing in [*self._pauses.close(), self.backend.close()]:
+            await closed(closing)
 
     async def run(self, steps: Steps[T], abort: Abort | None = None) -> T:
         """Performs steps to their end; whatever was opened is closed when they fail or are cancelled."""
@@ -120,7 +127,8 @@ class AsyncDriver:
             case Call(function, timeout):
                 return await within(timeout, self._call(function))
             case Sleep(seconds):
-                return await backend.sleep(seconds, abort)
+                with self._pauses.one(abort) as pause:
+                    return await backend.sleep(seconds, pause)
             case Run():
                 return await self._run_layer(step, abort)
             case _:

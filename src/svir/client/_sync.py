@@ -280,8 +280,8 @@ class Client(ClientBase):
         return self._driver.run(self._exchange.models(self._exchange.deadlines()))
 
     def close(self) -> None:
-        """Closes every connection; a thread that waits for one gets ``TransportError``."""
-        self._driver.backend.close()
+        """Closes every connection; a thread that waits for one, or pauses, gets ``TransportError``."""
+        self._driver.close()
 
     def __enter__(self) -> Self:
         return self

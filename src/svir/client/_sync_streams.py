@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from svir.client._opening import Opening
+from svir.client._pauses import Pauses
 from svir.client._shape import Shaped
 from svir.errors import ConfigError, Error
 from svir.exchange._steps import Call, Close, Read, Run, Send, Sleep
@@ -32,6 +33,12 @@ class Driver:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
+        self._pauses = Pauses()
+
+    def close(self) -> None:
+        """Closes the backend, and ends every pause."""
+        self._pauses.close()
+        self.backend.close()
 
     def run(self, steps: Steps[T], abort: Abort | None = None) -> T:
         """Performs steps to their end; whatever was opened is closed when they fail."""
@@ -75,7 +82,8 @@ class Driver:
             case Call(function):
                 return backend.call(function)
             case Sleep(seconds):
-                return backend.sleep(seconds, abort)
+                with self._pauses.one(abort) as pause:
+                    return backend.sleep(seconds, pause)
             case Run():
                 return self._run_layer(step, abort)
             case _:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import time
 from typing import TYPE_CHECKING, TypeVar
 
 from svir.errors import ConfigError
@@ -48,10 +48,12 @@ class SyncWaits:
 
     def sleep(self, seconds: float, abort: Abort | None = None) -> None:
         """Waits; less when it is aborted."""
-        woken = threading.Event()
+        from svir.http._net_sync import SyncBell, run
+
+        bell = SyncBell()  # and no Event, which a signal handler of this thread cannot always set
         if abort is not None:
-            abort.attach(woken.set)
-        woken.wait(max(0.0, seconds))
+            abort.attach(bell.ring)
+        run(bell.wait(time.monotonic() + max(0.0, seconds)))
 
     def call(self, function: Callable[[], T]) -> T:
         """Runs something that may block: here, at once."""
