@@ -4,6 +4,7 @@ import dataclasses
 import datetime as dt
 import enum
 import logging
+import math
 import uuid
 
 import attrs
@@ -13,6 +14,7 @@ import pytest
 
 from svir import ToolCall, ToolResult, Tools
 
+NAN = math.nan
 CALL = ToolCall("c", "f", '{"x": "the-secret"}')
 
 
@@ -33,6 +35,18 @@ class Attrs:
 class Model(pydantic.BaseModel):
     lat: float
     when: dt.date | None = None
+
+
+class Named(Model):
+    """It says what is not finite by its name."""
+
+    model_config = pydantic.ConfigDict(ser_json_inf_nan="strings")
+
+
+class Literal(Model):
+    """It writes what JavaScript knows, and JSON does not."""
+
+    model_config = pydantic.ConfigDict(ser_json_inf_nan="constants")
 
 
 class Word(enum.StrEnum):
@@ -80,6 +94,11 @@ def raised(error):
         (dt.date(2026, 1, 2), '"2026-01-02"'),
         (uuid.UUID(int=1), '"00000000-0000-0000-0000-000000000001"'),
         ("r\u00edo", "r\u00edo"),
+        ("NaN", "NaN"),
+        ([None, "null", "Infinity", 1.5], '[null,"null","Infinity",1.5]'),
+        pytest.param({"a": msgspec.Raw(b'{"b": null}')}, '{"a":{"b": null}}', id="raw"),
+        (Named(lat=NAN), '{"lat":"NaN","when":null}'),
+        ({"at": [Named(lat=NAN)]}, '{"at":[{"lat":"NaN","when":null}]}'),
     ],
     ids=repr,
 )
@@ -95,6 +114,31 @@ CIRCLE.append(CIRCLE)
 
 class Thing:
     pass
+
+
+class Infinite(enum.Enum):
+    FAR = math.inf
+
+
+NOT_FINITE = [
+    NAN,
+    math.inf,
+    -math.inf,
+    [1, [None, {"a": NAN}]],
+    {"a": (math.inf,)},
+    {math.inf},
+    Infinite.FAR,
+    Data(NAN),
+    Struct(NAN),
+    Attrs(NAN),
+    Model(lat=NAN),
+    Literal(lat=NAN),
+    [Model(lat=math.inf)],
+    {"at": Literal(lat=math.inf)},
+    Data(Model(lat=NAN)),
+    [Named(lat=NAN), NAN],
+    msgspec.Raw(b"[NaN]"),
+]
 
 
 class Broken(pydantic.BaseModel):
@@ -115,6 +159,7 @@ class Broken(pydantic.BaseModel):
         (["\ud800"], "JSON: it is or holds"),
         ("\ud800", "valid text"),
         (Broken(), "JSON: it is or holds an unusable Broken"),
+        *((value, "JSON: it is or holds a number that is not finite") for value in NOT_FINITE),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import math
 import re
 from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict
@@ -254,8 +255,9 @@ def test_a_default_is_shown_as_json(value, shown):
     assert parameter(Any, default=value)["default"] == shown
 
 
-def test_a_default_that_is_no_json_is_not_shown():
-    described = parameter(Any, default=object())
+@pytest.mark.parametrize("value", [object(), math.inf, [math.nan]], ids=["object", "inf", "nan"])
+def test_a_default_that_is_no_json_is_not_shown(value):
+    described = parameter(Any, default=value)
     assert described == {}
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import datetime as dt
 import enum
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar
 
 import attrs
@@ -304,6 +305,97 @@ def test_the_error_says_what_and_where(text, kind, said):
     assert caught.value.detail == f"it {said}"
 
 
+class Picky(BaseException):
+    """What is no ``Exception``."""
+
+
+def checked(raised):
+    """Types of each kind whose own check raises, and what is around them."""
+
+    def check(*_):
+        raise raised
+
+    class Checked(pydantic.BaseModel):
+        value: int
+
+        @pydantic.field_validator("value")
+        @classmethod
+        def _check(cls, value):
+            check()
+
+    @pydantic.dataclasses.dataclass
+    class CheckedModelData:
+        value: int
+        __post_init__ = check
+
+    class CheckedStruct(msgspec.Struct):
+        value: int
+        __post_init__ = check
+
+    @dataclasses.dataclass
+    class CheckedData:
+        value: int
+        __post_init__ = check
+
+    @attrs.define
+    class CheckedAttrs:
+        value: int = attrs.field(validator=check)
+
+    @attrs.define
+    class CheckedLater:
+        value: int
+        __attrs_post_init__ = check
+
+    CheckedHolder = dataclasses.make_dataclass("CheckedHolder", [("value", Checked)])  # noqa: N806
+    alone = (Checked, CheckedModelData, CheckedStruct, CheckedData, CheckedAttrs, CheckedLater)
+    inside = [(CheckedHolder, '{"value": {"value": 1}}'), (list[Checked], '[{"value": 1}]')]
+    inside += [(dict[str, CheckedData], '{"a": {"value": 1}}'), (CheckedStruct | None, '{"value": 1}')]
+    return [*((kind, '{"value": 1}') for kind in alone), *inside]
+
+
+@pytest.mark.parametrize("raised", [KeyError, NameError, RuntimeError, AttributeError, ArithmeticError])
+def test_whatever_a_types_own_check_raises_the_answer_does_not_fit(raised):
+    for kind, text in checked(raised("the answer's words")):
+        for read in (answered(text).parse, *([call(text).parse] if text[0] == "{" else [])):
+            with pytest.raises(AnswerError) as caught:
+                read(kind)
+            assert caught.value.detail.endswith(f": a check of its own raised {raised.__name__}")
+            assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("raised", [TypeError, ValueError, RecursionError, UnicodeError, StopIteration])
+def test_what_the_libraries_take_for_a_misfit_is_one(raised):
+    for kind, text in checked(raised("the answer's words")):
+        with pytest.raises(AnswerError) as caught:
+            answered(text).parse(kind)
+        assert "words" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit, GeneratorExit, Picky])
+def test_what_is_no_exception_goes_through(raised):
+    for kind, text in checked(raised()):
+        with pytest.raises(raised):
+            answered(text).parse(kind)
+
+
+def test_a_member_of_a_union_whose_check_raises_is_not_the_one_that_fits():
+    for kind, text in checked(KeyError()):
+        if dataclasses.is_dataclass(kind) and not hasattr(kind, "__pydantic_validator__"):
+            assert answered(text).parse(kind | Data | dict[str, Any]) in (Data(1), {"value": {"value": 1}})
+
+
+def test_a_model_without_a_schema_is_read_and_told_of():
+    class Odd(pydantic.BaseModel):
+        value: int
+        what: Annotated[Any, pydantic.PlainValidator(str), pydantic.WithJsonSchema(None)] = ""
+        ask: Callable[[], int] | None = None
+
+    assert answered('{"value": 1}').parse(Odd).value == 1
+    with pytest.raises(AnswerError, match="does not fit Odd: missing at"):
+        answered("{}").parse(Odd)
+
+
 class Opaque:
     pass
 
@@ -318,6 +410,10 @@ class HoldsUnknown:
     opaque: Nowhere  # noqa: F821 (the point)
 
 
+class Unfinished(pydantic.BaseModel):
+    opaque: Nowhere  # noqa: F821 (the point)
+
+
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -326,6 +422,8 @@ class HoldsUnknown:
         (HoldsUnknown, "HoldsUnknown"),
         (list[Data | OtherData], r"list\[Data \| OtherData\]"),
         ("Data", "Data"),
+        (Unfinished, "Unfinished"),
+        (list[Unfinished], r"list\[Unfinished\]"),
         (list[Model | Opaque], r"list\[Model \| Opaque\]"),
     ],
     ids=str,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
-import msgspec
-
 from svir.tools._arguments import clipped
+from svir.tools._json import UnwritableError, json_text
 from svir.types import ToolCall, ToolResult
-from svir.types._models import is_model
 
 __all__ = ["failed", "refused", "written"]
 
@@ -41,10 +37,8 @@ def written(call: ToolCall, tool: str, value: object) -> ToolResult:
         if isinstance(value, str):
             text = str.__str__(value)
             text.encode()
-        elif is_model(type(value)) and hasattr(value, "model_dump_json"):
-            text = cast("str", cast("Any", value).model_dump_json())
         else:
-            text = msgspec.json.encode(value, enc_hook=_model_data).decode()
+            text = json_text(value)
     except Exception as error:  # noqa: BLE001 (a value's own code may run)
         _warn("the result of tool %s cannot be written: %s", tool, error)
         what = "valid text" if isinstance(value, str) else f"JSON: it is or holds {_culprit(error, value)}"
@@ -53,19 +47,8 @@ def written(call: ToolCall, tool: str, value: object) -> ToolResult:
     return refused(call, f"the tool ran, but its result cannot be written as {what}")
 
 
-class _UnwritableError(TypeError):
-    """Names the type that JSON has nothing for."""
-
-
-def _model_data(value: object) -> object:
-    """What msgspec cannot write itself: a model inside something else, as JSON-able data."""
-    if is_model(type(value)) and hasattr(value, "model_dump"):
-        return cast("Any", value).model_dump(mode="json")
-    raise _UnwritableError(type(value).__name__)
-
-
 def _culprit(error: Exception, value: object) -> str:
-    return f"a {error}" if isinstance(error, _UnwritableError) else f"an unusable {type(value).__name__}"
+    return f"a {error}" if isinstance(error, UnwritableError) else f"an unusable {type(value).__name__}"
 
 
 def _warn(line: str, tool: str, error: Exception) -> None:

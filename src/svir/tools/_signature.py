@@ -18,6 +18,7 @@ from svir.tools._docstring import read_docstring
 from svir.tools._handler import Handler, check_function
 from svir.tools._hints import description_of, resolved, underlying, with_limits
 from svir.tools._injected import is_injected, mentions_injected
+from svir.tools._json import json_text
 from svir.types import Tool
 from svir.types._schema import schema_of
 
@@ -159,7 +160,7 @@ def _described(hint: Any, where: str, *, lax: bool) -> tuple[dict[str, Any], Cal
 def _default(value: object) -> tuple[object, ...]:
     """A default as JSON data, in a tuple; an empty one when it is none, and then goes unmentioned."""
     try:
-        return (msgspec.json.decode(msgspec.json.encode(value)),)
+        return (msgspec.json.decode(json_text(value)),)
     except Exception:  # noqa: BLE001 (whatever the value's own type does)
         return ()
 

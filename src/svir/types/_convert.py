@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args
 import msgspec
 
 from svir.errors import AnswerError, ConfigError
-from svir.types._models import model_problem, model_reader
+from svir.types._models import model_problem, model_reader, unusable_model
 from svir.types._show import shown_text
 from svir.types._value import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import TypeForm
 
     from svir.types._response import Completion
@@ -45,6 +47,10 @@ NO_JSON = ("json invalid", "string unicode at `$`")
 
 class _MisfitError(ValueError):
     """A model inside another type does not fit; its text may be shown."""
+
+
+class _CheckError(msgspec.ValidationError):
+    """A type's own check raised what is no ``ValueError``; its text may be shown."""
 
 
 class _UnreadableError(ValueError):
@@ -107,14 +113,17 @@ def _read(text: str, kind: Any) -> tuple[object, str]:
     unfit = f"does not fit {type_name(kind)}"
     try:
         if (read := model_reader(kind)) is not None:
-            return read(text), ""
+            return _checked(read, text, kind), ""
         try:
-            return _decoded(text, kind), ""
-        except (TypeError, NameError):  # raised for the type, before the text is looked at
+            decode = msgspec.json.Decoder(kind, dec_hook=_class_inside).decode
+        except (TypeError, NameError):
             pass
+        else:
+            return _checked(decode, text, kind), ""
         for one in alternatives(kind):
+            decode = msgspec.json.Decoder(one, dec_hook=_class_inside).decode
             try:
-                return _decoded(text, one), ""
+                return _checked(decode, text, kind), ""
             except msgspec.ValidationError:
                 pass
     except msgspec.ValidationError as error:
@@ -141,8 +150,17 @@ def _no_json(text: str) -> str:
     return "is no JSON (it is inside a code fence)" if FENCED.search(text) else "is no JSON"
 
 
-def _decoded(text: str, kind: Any) -> object:
-    return msgspec.json.decode(text, type=kind, dec_hook=_class_inside)
+def _checked(read: Callable[[str], object], text: str, kind: Any) -> object:
+    """Reads text; checks of the type's own (validators, ``__post_init__``) may raise whatever they like."""
+    try:
+        return read(text)
+    except (ValueError, RecursionError):  # of msgspec and pydantic, and what a check should raise
+        raise
+    except Exception as error:  # noqa: BLE001 (all others are a check's, or tell that the type is not usable)
+        unusable, raised = unusable_model(error), type(error).__name__
+    if unusable:
+        raise ConfigError(f"nothing can be read into {type_name(kind)}: {unusable}")
+    raise _CheckError(f"a check of its own raised {raised}")
 
 
 def _class_inside(kind: Any, data: object) -> object:
@@ -160,7 +178,11 @@ def _class_inside(kind: Any, data: object) -> object:
 def _own_words(error: msgspec.ValidationError) -> str:
     """What msgspec says without quoting what it read."""
     text = str(error)
-    if isinstance(error.__cause__, _MisfitError) or (error.__cause__ is None and OWN_WORDS.fullmatch(text)):
+    if (
+        isinstance(error, _CheckError)
+        or isinstance(error.__cause__, _MisfitError)
+        or (error.__cause__ is None and OWN_WORDS.fullmatch(text))
+    ):
         return text
     if error.__cause__ is None and (quoting := QUOTING.fullmatch(text)):
         return "".join(part for part in quoting.groups() if part)

@@ -17,7 +17,7 @@ from svir.types._refs import subschemas
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-__all__ = ["is_model", "model_problem", "model_reader", "model_schema"]
+__all__ = ["is_model", "model_problem", "model_reader", "model_schema", "unusable_model"]
 
 KIND = re.compile(r"[a-z][a-z_0-9]{0,40}")
 
@@ -71,12 +71,20 @@ def model_problem(error: ValueError, kind: object) -> str:
     first = next(iter(found), None)
     if first is None or not KIND.fullmatch(str(first.get("type"))):
         return ""
-    known = set(_property_names(model_schema(kind)))
+    try:
+        known = set(_property_names(model_schema(kind)))
+    except Exception:  # noqa: BLE001 (pydantic's own: a field that JSON Schema has nothing for)
+        known = set[str]()
     place = "".join(
         f"[{step}]" if isinstance(step, int) else f".{step}" if step in known else "[...]"
         for step in first.get("loc", ())
     )
     return f"{str(first['type']).replace('_', ' ')} at `${place}`"
+
+
+def unusable_model(error: Exception) -> str:
+    """What pydantic says of a model that cannot be used, whatever the input; nothing for other errors."""
+    return str(error).partition("\n")[0] if type(error).__module__ == "pydantic.errors" else ""
 
 
 def _property_names(schema: dict[str, Any] | None) -> Iterator[str]:
