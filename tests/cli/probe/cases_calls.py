@@ -53,6 +53,21 @@ CASES = [
     ),
     ("tools.required", UNSUPPORTED, {"required": NO_DONE}, "not kept: text came, and no call"),
     ("tools.required", OK, {"unforced": NO_DONE}, "Called, and only when it must be"),
+    # What a small model said of it on llama.cpp: talk, and no call.
+    ("tools.required", UNSUPPORTED, {"required": text('Just replace "get_weather" with a name.')}, "no call"),
+    ("tools.required", OK, {"unforced": text("I could use get_weather() here.")}, "only when it must be"),
+    *(
+        ("tools.required", BROKEN, {"required": text(written)}, "comes as text")
+        for written in (
+            '{"name": "get_weather", "arguments": {"city": "Oslo"}}',
+            '{"type": "function", "function": "get_weather"}',
+            '["get_weather", "arguments"]',
+            "[TOOL_CALLS]get_weather[ARGS]{}",
+            '<|python_tag|>get_weather.call(city="Oslo")',
+            "<function=get_weather>{}</function>",
+            '[get_weather(city="Oslo")]',
+        )
+    ),
     ("tools.required", OK, {}, 'only when it must be: 1 call; the answer ends with "tool_calls"'),
     ("tools.required", UNSUPPORTED, {"required": text("Hello!")}, "not kept: text came, and no call"),
     ("tools.required", UNCLEAR, {"unforced": calls(*GOOD_CALLS[:3])}, "so it is when no call is required"),

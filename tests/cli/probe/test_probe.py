@@ -200,6 +200,8 @@ def test_a_prompt_that_is_too_long_and_is_taken_at_first_was_not_answered():
     taken = [Send(HEAD + role()), Gone()]
     with serving(overflow=taken) as server:
         row = found(server, "errors.overflow", each=0.3)
+    assert [step_of(request) for request in server.requests].count("overflow") == 1
+    assert "still be reading it" in row.advice
     assert re.fullmatch(r"A prompt of 8192 letters was taken; no text came within 0\.\d+ s\.", row.finding)
     assert row.verdict is Verdict.UNCLEAR
 
@@ -290,6 +292,16 @@ def test_a_server_that_answers_nothing_is_not_asked_on_and_on():
     assert rows["models.list"].verdict is Verdict.OK
     assert rows["stream.content_type"].verdict is Verdict.UNCLEAR
     assert rows["images.input"].finding == "Not asked: the simplest request is not answered."
+
+
+def test_a_status_is_more_than_none():
+    def begun(_):
+        return [Send(HEAD), Gone()] if first and first.pop() else HANGS
+
+    first = [True]
+    with serving(system=begun) as server:
+        row = found(server, "roles.system", each=0.3)
+    assert row.finding.startswith("Nothing of an answer came within ")
 
 
 @pytest.mark.parametrize("path", ["/slots", "/metrics"])

@@ -123,6 +123,11 @@ class Heard:
         return self.streamed and not cut and self.reading.finish is not None
 
 
+def _came_of(answer: Answer) -> tuple[bool, int]:
+    """How much came of an answer."""
+    return answer.status is not None, len(answer.body)
+
+
 class Dialect(NamedTuple):
     """How this server is asked, as far as it is known."""
 
@@ -156,7 +161,7 @@ class Evidence:
     def add(self, name: str, answer: Answer) -> None:
         """Takes in the answer to a step; of one that was asked again in vain, what more came of stays."""
         before = self.heard.get(name)
-        if before is None or not answer.lost or len(answer.body) >= len(before.answer.body):
+        if before is None or not answer.lost or _came_of(answer) >= _came_of(before.answer):
             self.heard[name] = Heard(answer)
 
     def get(self, name: str) -> Heard | None:

@@ -50,7 +50,7 @@ class Plan(NamedTuple):
     @property
     def single(self) -> list[Step]:
         """The steps of one request, which can be asked again."""
-        return [step for step in self.steps if step.requests == 1]
+        return [step for step in self.steps if step.requests == 1 and not step.once]
 
     @property
     def extras(self) -> int:

@@ -98,7 +98,7 @@ def _ask_all(asker: Asker, plan: Plan, named: Named, progress: Callable[[str], o
             break
         step.take(step, asker, evidence)
         heard = evidence.get(step.name)
-        if heard is not None and heard.answer.lost and step.name not in again and extras:
+        if heard is not None and heard.answer.lost and not step.once and step.name not in again and extras:
             # A busy server is no broken one, and one that hung up after its last answer broke no rule here.
             # Of the first few, all others depend on each; the rest can wait.
             extras -= 1

@@ -29,6 +29,7 @@ class Step(NamedTuple):
         tokens: Most tokens of answers it may ask for.
         seconds: How long each of its answers may take.
         requests: Most requests that are sent for it.
+        once: Whether it is not asked again when no answer came in time: a server may still be at work on it.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Step(NamedTuple):
     tokens: int = 1
     seconds: float = 30.0
     requests: int = 1
+    once: bool = False
 
 
 def asking(build: Build) -> Take:
@@ -85,7 +87,7 @@ STEPS = (
         tokens=LONG_ANSWERS * _requests.LONG_TOKENS + SHORT_ANSWERS,
         requests=REQUESTS,
     ),
-    Step("overflow", asking(_requests.overflow), seconds=20.0),
+    Step("overflow", asking(_requests.overflow), seconds=20.0, once=True),
 )
 BASICS = ("bare", "elsewhere", "completion")
 """Asked whatever is asked: how the server wants to be asked, and whether it answers at all."""

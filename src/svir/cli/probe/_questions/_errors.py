@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["QUESTIONS"]
 
+AT_WORK = "A server that does not notice when a client leaves may still be reading it."
 RETRYABLE = "svir takes it for a failure that may pass: a layer that retries tries it again for nothing."
 
 
@@ -116,7 +117,7 @@ def overflow(evidence: Evidence) -> Finding:
     if heard.streamed and heard.answer.late and not heard.reading.visible:
         waited = f"no text came within {heard.answer.seconds:.2g} s"
         told = f"A prompt of {plural(letters, 'letter')} was taken; {waited}."
-        return Finding(Verdict.UNCLEAR, told, heard, head_of(heard))
+        return Finding(Verdict.UNCLEAR, told, heard, head_of(heard), advice=AT_WORK)
     if heard.streamed:
         usage = heard.reading.usage
         read = usage.tokens("prompt_tokens") if usage else None
@@ -137,6 +138,8 @@ def overflow(evidence: Evidence) -> Finding:
         told = f"HTTP {heard.answer.status} with {shape(heard)}, which svir does not know for an overflow."
         advice = RETRYABLE if heard.refusal.retryable else ""
         return Finding(Verdict.DIFFERENT, told, heard, head_of(heard), advice=advice)
+    if found is not None and heard.answer.late:
+        return found._replace(advice=AT_WORK)
     return found or nothing()
 
 

@@ -6,6 +6,7 @@ is required with a message that the tool is not for, and the same message is sen
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from svir.cli.probe._evidence import WEATHER
@@ -36,6 +37,12 @@ AT_ONCE = ("auto", "several")
 ASKED = (*AT_ONCE, "required", "named")
 NEEDS = ("result", *ASKED)
 """With the earlier calls that the first conversation may have."""
+CALL_AS_TEXT = re.compile(
+    rf"""["'](?:name|function|tool)["']\s*:\s*["']{WEATHER}\b|["']{WEATHER}["']\s*,\s*["'](?:arguments|parameters)["']"""
+    rf"""|[<\[|](?:/?tool_calls?|function(?:=|_calls?)|python_tag)\b[\s\S]*{WEATHER}|\A[\s\[`]*{WEATHER}\s*\(""",
+    re.IGNORECASE,
+)
+"""A call as models write one: as JSON, in a tag of its own, or as all of the text. A name alone is talk."""
 ENDS = {
     "auto": {"tool_calls"},
     "several": {"tool_calls"},
@@ -66,7 +73,7 @@ def forcing(name: str) -> Judge:
             return found
         if alone is None or not alone.complete or alone.reading.finish == "length":
             why = "Called; what the model does by itself is not known."
-        elif alone.reading.calls or WEATHER in alone.reading.text:
+        elif alone.reading.calls or CALL_AS_TEXT.search(alone.reading.text):
             why = "Called; but so it is when no call is required."
         else:
             return found._replace(finding=f"Called, and only when it must be: {found.finding}")
@@ -98,7 +105,7 @@ def _not_called(name: str, heard: Heard) -> Finding:
         return Finding(Verdict.UNCLEAR, f"{broken_off(heard)} before a call came.", heard, shown)
     if reading.finish == "length":
         return Finding(Verdict.UNCLEAR, "The limit cut the answer before a call came.", heard, shown)
-    as_text = WEATHER in reading.text
+    as_text = CALL_AS_TEXT.search(reading.text) is not None
     if name == "auto":
         what = "wrote something like a call as text" if as_text else "answered with text"
         return Finding(Verdict.UNCLEAR, f"Accepted; the model {what}, and called nothing.", heard, shown)
