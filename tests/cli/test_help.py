@@ -62,7 +62,7 @@ def test_the_page_tells_every_option(name):
 
 def test_the_exit_codes_are_in_the_first_help_alone(command):
     told = command("--help").stdout.decode()
-    assert "0 complete (how: see the last line); 2 wrong usage" in told
+    assert "0 complete (how: last line); 2 usage" in told
     for kind, code in CODES.items():
         assert f"{code} {kind}" in told  # on one line
     for name in COMMANDS:

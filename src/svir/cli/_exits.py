@@ -34,6 +34,7 @@ __all__ = [
     "EXIT_CODES",
     "INTERRUPTED",
     "LOCAL_SERVER",
+    "NO_MEMORY",
     "NO_OUTPUT",
     "NO_READER",
     "USAGE",
@@ -44,6 +45,7 @@ __all__ = [
 
 LOCAL_SERVER = 30
 BUG = 70
+NO_MEMORY = 71
 NO_OUTPUT = 74
 INTERRUPTED = 130
 NO_READER = 141
@@ -67,11 +69,12 @@ CODES: dict[ErrorKind, int] = {
 }
 
 EXIT_CODES = (
-    "0 complete (how: see the last line)",
-    f"{USAGE} wrong usage",
+    "0 complete (how: last line)",
+    f"{USAGE} usage",
     *(f"{code} {kind}" for kind, code in CODES.items()),
     f"{LOCAL_SERVER} no local server",
-    f"{BUG} a bug",
+    f"{BUG} bug",
+    f"{NO_MEMORY} no memory",
     f"{NO_OUTPUT} no output",
     f"{INTERRUPTED} interrupted",
     f"{NO_READER} no reader",
@@ -114,6 +117,11 @@ def finish(work: Callable[[], int], *, server: Server | None = None, recorded: b
     except Error as error:
         say(*describe(error, server=server, recorded=recorded))
         return CODES[error.kind]
+    except MemoryError:
+        if os.environ.get("SVIR_TRACEBACK"):
+            raise
+        say("svir: memory ran out")
+        return NO_MEMORY
     except Exception as error:
         if os.environ.get("SVIR_TRACEBACK"):
             raise

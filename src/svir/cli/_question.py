@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 import svir
-from svir.cli._input import read_text
+from svir.cli._input import JSON_BYTES, read_file, read_text
 from svir.cli._refused import CONFIG, RefusedError
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ def read_schema(path: Path | None) -> svir.Schema | None:
     """
     if path is None:
         return None
+    advice = "--json-schema takes a file with a JSON Schema."
+    data = read_file(path, JSON_BYTES, "the schema", advice=advice)
     try:
-        schema = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except OSError as error:
-        problem = f"the schema {path.name!r} cannot be read: {error.strerror}"
+        schema = msgspec.json.decode(data, type=dict[str, Any])
     except (msgspec.MsgspecError, RecursionError):
         problem = f"the schema {path.name!r} is no JSON object"
     else:
         allowed = "".join(c if c.isascii() and (c.isalnum() or c in "_-") else "_" for c in path.stem)
         return svir.Schema(allowed[:64] or "answer", schema)
-    raise RefusedError(problem, "--json-schema takes a file with a JSON Schema.", code=CONFIG)
+    raise RefusedError(problem, advice, code=CONFIG)

@@ -59,13 +59,13 @@ def test_an_image_has_the_type_that_its_name_tells(tmp_path):
         ("none.png", None, read_image, "cannot be read: No such file"),
         ("latin.txt", b"caf\xe9", read_text_file, "is not UTF-8 text"),
         ("a.bmp", b"BM", read_image, "no image by its name"),
-        ("long.txt", b"123456", read_text_file, "larger than a chat keeps"),
+        ("long.txt", b"123456", read_text_file, "larger than 5 bytes, all that a chat keeps"),
         ("", None, read_text_file, "cannot be read: Is a directory"),
     ],
     ids=["no file", "no image", "not text", "unknown image", "too large", "directory"],
 )
 def test_what_cannot_be_attached_is_told(tmp_path, monkeypatch, name, content, read, said):
-    monkeypatch.setattr(_files, "LARGEST_ATTACHMENT", 5)
+    monkeypatch.setattr(_files, "TEXT_BYTES", 5)
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(RefusedError, match=said) as refused:
@@ -74,9 +74,24 @@ def test_what_cannot_be_attached_is_told(tmp_path, monkeypatch, name, content, r
 
 
 def test_no_more_is_read_than_a_chat_keeps_though_a_file_says_that_it_is_empty(monkeypatch):
-    monkeypatch.setattr(_files, "LARGEST_ATTACHMENT", 5)
-    with pytest.raises(RefusedError, match="larger than a chat keeps"):
+    monkeypatch.setattr(_files, "TEXT_BYTES", 5)
+    with pytest.raises(RefusedError, match="larger than 5 bytes, all that a chat keeps"):
         read_text_file(Path("/proc/self/status"))
+
+
+def test_what_could_not_be_loaded_again_is_not_stored(tmp_path, monkeypatch):
+    save(tmp_path / "short.json", Request("m", messages=[user("Why?")]))
+    most = (tmp_path / "short.json").stat().st_size
+    monkeypatch.setattr(_files, "CONVERSATION_BYTES", most)
+    load(tmp_path / "short.json")
+    save(tmp_path / "short.json", Request("m", messages=[user("Why?")]), overwrite=True)
+    longer = Request("m", messages=[user("Why??")])
+    with pytest.raises(RefusedError, match=f"'long.json' would be larger than {most} bytes"):
+        save(tmp_path / "long.json", longer)
+    assert not (tmp_path / "long.json").exists()
+    monkeypatch.setattr(_files, "CONVERSATION_BYTES", most - 1)
+    with pytest.raises(RefusedError, match=f"'short.json' is larger than {most - 1} bytes"):
+        load(tmp_path / "short.json")
 
 
 def test_a_pipe_is_not_waited_for(tmp_path):

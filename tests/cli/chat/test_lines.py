@@ -7,8 +7,9 @@ import sys
 
 import pytest
 
+from svir.cli import _input
+from svir.cli._input import read_line
 from svir.cli._refused import RefusedError
-from svir.cli.chat._lines import read_line
 
 
 @pytest.fixture
@@ -39,3 +40,15 @@ def test_a_line_is_a_message(lines, data, messages):
 def test_it_must_be_text(lines):
     with pytest.raises(RefusedError, match="not UTF-8"):
         lines(b"caf\xe9\n")
+
+
+@pytest.mark.parametrize("data", [b"12345\n", b"123456", b"1\\\n1\\\n", b"\\\n\\\n\\\n"])
+def test_it_has_a_bound_that_lines_which_are_joined_share(lines, monkeypatch, data):
+    monkeypatch.setattr(_input, "TEXT_BYTES", 5)
+    with pytest.raises(RefusedError, match="a message that is larger than 5 bytes"):
+        lines(data)
+
+
+def test_the_bound_is_that_of_each_message(lines, monkeypatch):
+    monkeypatch.setattr(_input, "TEXT_BYTES", 5)
+    assert lines(b"1234\n1\\\n1\n12345") == ["1234", "1\n1", "12345"]

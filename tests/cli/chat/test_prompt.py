@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 
 import pytest
@@ -11,6 +12,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from svir.cli.chat import _prompt
 from svir.cli.chat._prompt import Prompt, _Completer, history_path, open_history
 
 ALT_ENTER = "\x1b\r"
@@ -66,6 +68,17 @@ def test_what_was_typed_comes_back(typed, tmp_path):
     assert typed(f"{UP}!\r", open_history(path)) == ["one\ntwo!"]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_history_that_is_no_file_or_too_large_is_not_read(tmp_path, capsys, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    assert isinstance(open_history(tmp_path / "pipe"), InMemoryHistory)
+    (tmp_path / "history").write_bytes(b"123456")
+    monkeypatch.setattr(_prompt, "TEXT_BYTES", 5)
+    assert isinstance(open_history(tmp_path / "history"), InMemoryHistory)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.endswith("/pipe cannot be used: it is no regular file")
+    assert second.endswith("/history cannot be used: it is larger than 5 bytes")
 
 
 def test_a_history_that_others_could_read_is_closed_to_them(tmp_path):

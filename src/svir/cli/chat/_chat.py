@@ -17,6 +17,7 @@ import svir
 from svir.cli._commands import show, summary
 from svir.cli._connect import choose_model, connect, listed
 from svir.cli._exits import CODES, INTERRUPTED, describe
+from svir.cli._input import read_line
 from svir.cli._output import Output, harmless, mention, one_line, say
 from svir.cli._refused import RefusedError
 from svir.cli.chat._answer import Kept, PlainScreen
@@ -24,7 +25,6 @@ from svir.cli.chat._commands import take
 from svir.cli.chat._effects import Ask, ListModels, Quit, Tell
 from svir.cli.chat._files import load
 from svir.cli.chat._keyboard import Keyboard, put_back
-from svir.cli.chat._lines import read_line
 from svir.cli.chat._session import Session
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
-import stat
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,13 @@ import msgspec
 
 import svir
 from svir.cli._exits import CODES
+from svir.cli._input import CONVERSATION_BYTES, TEXT_BYTES, read_file, reason, size
 from svir.cli._new_file import NewFile
 from svir.cli._refused import RefusedError
 
 __all__ = ["Stored", "as_path", "load", "read_image", "read_text_file", "save"]
 
-LARGEST_ATTACHMENT = 64 * 1024 * 1024
-"""Most bytes of an attachment: a chat keeps it in memory, and sends it again with every question."""
+BEYOND = ", all that a chat keeps: `svir ask` sends files of any size"
 
 
 def as_path(argument: str) -> Path:
@@ -49,7 +47,7 @@ def read_text_file(path: Path, name: str | None = None) -> svir.TextFile:
     Raises:
         RefusedError: It cannot be read, or is no UTF-8 text.
     """
-    data = _read(path, "attachment", LARGEST_ATTACHMENT)
+    data = _attachment(path)
     try:
         data.decode()
     except UnicodeDecodeError:
@@ -65,7 +63,7 @@ def read_image(path: Path, kind: str | None = None, detail: svir.Detail | None =
     Raises:
         RefusedError: It cannot be read, or nothing tells its media type.
     """
-    data = _read(path, "attachment", LARGEST_ATTACHMENT)
+    data = _attachment(path)
     kind = kind or svir.Image(path).media_type
     if kind is None:
         problem = f"{path.name!r} is no image by its name"
@@ -91,7 +89,7 @@ def load(path: Path) -> Stored:
     Raises:
         RefusedError: It cannot be read, is no conversation, or names a file that cannot be read.
     """
-    data = _read(path, "config")
+    data = read_file(path, CONVERSATION_BYTES, regular=True)
     problem = "holds no conversation: neither a request nor a list of messages"
     try:
         form = msgspec.json.decode(data, type=list[Any] | dict[str, Any])
@@ -113,6 +111,9 @@ def save(path: Path, request: svir.Request, *, overwrite: bool = False) -> None:
         RefusedError: The file exists and is not to be overwritten, or cannot be written.
     """
     text = msgspec.json.format(msgspec.json.encode(svir.to_dict(request)), indent=2).decode() + "\n"
+    if len(text.encode()) > CONVERSATION_BYTES:
+        problem = f"would be larger than {size(CONVERSATION_BYTES)}, all that /load takes"
+        raise RefusedError(f"{path.name!r} {problem}", code=CODES["config"])
     try:
         if overwrite:
             with NewFile(path) as replacement:
@@ -123,10 +124,14 @@ def save(path: Path, request: svir.Request, *, overwrite: bool = False) -> None:
     except FileExistsError:
         problem, advice = "exists", "/save! FILE overwrites it."
     except (OSError, ValueError) as error:
-        problem, advice = f"cannot be written: {_reason(error)}", ""
+        problem, advice = f"cannot be written: {reason(error)}", ""
     else:
         return
     raise RefusedError(f"{path.name!r} {problem}", advice, code=CODES["config"])
+
+
+def _attachment(path: Path) -> bytes:
+    return read_file(path, TEXT_BYTES, regular=True, beyond=BEYOND, code=CODES["attachment"])
 
 
 def _with_files(conversation: svir.Request | tuple[svir.Message, ...]) -> Stored:
@@ -147,30 +152,3 @@ def _with_files(conversation: svir.Request | tuple[svir.Message, ...]) -> Stored
     whole = tuple(svir.Message(message.role, map(content, message.parts)) for message in messages)
     kept = whole if isinstance(conversation, tuple) else conversation.replace(messages=whole)
     return Stored(kept, tuple(paths))
-
-
-def _read(path: Path, kind: svir.ErrorKind, largest: int | None = None) -> bytes:
-    try:
-        # Opened once: what was looked at is what is read, and no more of it than is allowed.
-        with open(path, "rb", opener=_without_waiting) as file:
-            regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            data = file.read(-1 if largest is None else largest + 1) if regular else b""
-    except (OSError, ValueError) as error:
-        problem = f"cannot be read: {_reason(error)}"
-    else:
-        if not regular:
-            problem = "is no regular file"
-        elif largest is not None and len(data) > largest:
-            problem = f"is larger than a chat keeps ({largest >> 20} MiB): `svir ask` sends files of any size"
-        else:
-            return data
-    raise RefusedError(f"{path.name!r} {problem}", code=CODES[kind])
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Opening a pipe would wait for its writer; regular files take no notice of the flag."""
-    return os.open(path, flags | os.O_NONBLOCK)
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (isinstance(error, OSError) and error.strerror) or "it is no path"

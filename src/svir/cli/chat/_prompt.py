@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.output import create_output
 
+from svir.cli._input import TEXT_BYTES, size
 from svir.cli._output import say
 from svir.cli.chat._commands import COMMANDS
 
@@ -160,10 +162,15 @@ def open_history(path: Path | None) -> History:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
+                raise OSError(0, "it is no regular file")
+            if found.st_size > TEXT_BYTES:
+                raise OSError(0, f"it is larger than {size(TEXT_BYTES)}")
             os.fchmod(descriptor, 0o600)  # one that was there may have been open to others
         finally:
             os.close(descriptor)
     except OSError as error:
-        say(f"svir: what is typed is not kept: {path} cannot be written: {error.strerror}")
+        say(f"svir: what is typed is not kept: {path} cannot be used: {error.strerror}")
         return InMemoryHistory()
     return _FileHistory(str(path))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from svir.cli._input import JSON_BYTES, read_file
 from svir.cli._refused import CONFIG, RefusedError
 from svir.cli.probe._report import Report, Row, Verdict
 
@@ -85,14 +86,12 @@ def read_report(path: Path) -> Report:
         RefusedError: The file cannot be read, or is no report in a form that this version knows.
     """
     name = path.name
+    data = read_file(path, JSON_BYTES, "the report", advice=REPORTS)
     try:
-        data = path.read_bytes()
         form = msgspec.json.decode(data, type=Form).format
         if form == FORMAT:
             return unambiguous(msgspec.json.decode(data, type=Report), name)
         problem = f"the report {name!r} is in form {form}, and this svir reads form {FORMAT}"
-    except OSError as error:
-        problem = f"the report {name!r} cannot be read: {error.strerror}"
     except msgspec.ValidationError as error:
         problem = f"{name!r} is no report that `svir probe --json` wrote: {error}"
     except (msgspec.DecodeError, RecursionError):
