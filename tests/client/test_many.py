@@ -7,6 +7,7 @@ import contextlib
 import gc
 import itertools
 import json
+import sys
 import threading
 from dataclasses import dataclass, field
 
@@ -227,6 +228,32 @@ def test_outcomes_dropped_half_read_shut_their_calls():
             thread.join(5)
             assert not thread.is_alive()
         echo.events["never"].set()
+
+
+def test_ctrl_c_is_told_as_that_wherever_it_comes():
+    """Also while a thread's start is waited for: the Condition in there then complains of its lock."""
+
+    def interrupt(frame, event, argument):
+        if frame.f_code.co_name == "_acquire_restore":
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    with Loopback(repeat=[Echo()]) as server, svir.Client.openai(server.url, model="m") as client:
+        interrupted = False
+        for _ in range(100):  # a thread that is very quick is not waited for
+            outcomes = client.complete_all(["a", "b", "c"], concurrency=3)
+            try:
+                sys.settrace(interrupt)
+                next(outcomes)
+            except KeyboardInterrupt as error:
+                interrupted = error.__context__ is None or error.__suppress_context__
+                break
+            finally:
+                sys.settrace(before)
+                outcomes.close()
+        assert interrupted
+        assert client.complete("after").text == "after"
 
 
 @pytest.mark.parametrize(

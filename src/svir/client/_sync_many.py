@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
 
 from svir.client._many import Many
@@ -29,7 +29,8 @@ class Completions:
     def __init__(self, streams: Iterator[Stream], concurrency: int) -> None:
         self._many = Many(streams, concurrency)
         self._concurrency = concurrency
-        self._changed = threading.Condition()
+        # What ended, from the threads: no Condition, which Ctrl-C at a wrong moment leaves without its lock.
+        self._ended: SimpleQueue[tuple[int, Completion | BaseException]] = SimpleQueue()
         self._pool: ThreadPoolExecutor | None = None
 
     def __iter__(self) -> Self:
@@ -46,14 +47,11 @@ class Completions:
         many = self._many
         while (call := many.begin()) is not None:
             self._submit(*call)
-        with self._changed:
-            while True:
-                outcome = many.take()
-                if outcome is not None:
-                    return outcome
-                if many.over:
-                    raise StopIteration
-                self._changed.wait()
+        while (outcome := many.take()) is None:
+            if many.over:
+                raise StopIteration
+            many.end(*self._ended.get())
+        return outcome
 
     def _submit(self, index: int, stream: Stream) -> None:
         if self._pool is None:
@@ -61,7 +59,17 @@ class Completions:
 
             self._pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="svir")
         # The threads know the calls, and not this object: it can be collected while they run.
-        self._pool.submit(_complete, self._many, self._changed, index, stream)
+        interrupted: BaseException | None
+        try:
+            self._pool.submit(_complete, self._ended, index, stream)
+        except RuntimeError as error:
+            # Starting a thread waits with a Condition: after Ctrl-C all that it tells of may be its lock.
+            interrupted = error.__context__
+            if not isinstance(interrupted, KeyboardInterrupt):
+                raise
+        else:
+            return
+        raise interrupted.with_traceback(None)
 
     def close(self) -> None:
         """Shuts the calls under way, and waits until they have ended."""
@@ -70,9 +78,7 @@ class Completions:
             self._pool.shutdown(cancel_futures=True)
 
     def _shut(self) -> None:
-        with self._changed:
-            streams = self._many.stop()
-        for stream in streams:
+        for stream in self._many.stop():
             stream.close()
 
     def __enter__(self) -> Self:
@@ -90,13 +96,11 @@ class Completions:
             pool.shutdown(wait=False, cancel_futures=True)  # a collection may happen anywhere
 
 
-def _complete(many: Many[Stream], changed: threading.Condition, index: int, stream: Stream) -> None:
+def _complete(ended: SimpleQueue[tuple[int, Completion | BaseException]], index: int, stream: Stream) -> None:
     outcome: Completion | BaseException
     try:
         with stream:
             outcome = stream.complete()
     except BaseException as error:  # noqa: BLE001 (handed out where the answers are taken)
         outcome = error.with_traceback(None)
-    with changed:
-        many.end(index, outcome)
-        changed.notify()
+    ended.put((index, outcome))
