@@ -17,7 +17,7 @@ import trio
 import svir
 from svir.http import Abort, Http11Backend, Origin, _pool
 from svir.http._lease import Lease
-from svir.http._net_sync import SyncNetwork
+from svir.http._net_sync import SyncBell, SyncNetwork, run
 from svir.http._pool import Pool
 from tests.http.faces import Face, Timed, assert_clean, post
 from tests.support.loopback import Await, Gone, Loopback, Request, Send, Serve, Stall, chunked, ok
@@ -369,3 +369,34 @@ def test_many_tasks_with_few_places(async_face):
 
         async_face.run(main)
         assert server.opened == 3
+
+
+def test_a_wait_whose_time_is_up_before_it_begins_ends():
+    """However often a thread is held up between what it does: a queue of Python's would wait for ever."""
+    backend = Http11Backend()
+
+    def pauses():
+        for _ in range(3000):
+            backend.sleep(0.000_001, Abort())
+
+    threads = [threading.Thread(target=pauses, daemon=True) for _ in range(8)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(0.000_001)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(interval)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_a_bell_that_rings_twice_wakes_once():
+    bell = SyncBell()
+    for _ in range(2):
+        bell.ring()
+    run(bell.wait(None))
+    before = time.monotonic()
+    run(bell.wait(before + 0.01))
+    assert time.monotonic() - before >= 0.009

@@ -165,7 +165,7 @@ class LocalServer:
         # A model somebody brings has a template that fits it; the small one's ignores tools.
         template = Path(__file__).with_name("chatml.jinja").read_text("utf-8") if gguf is None else ""
         orders = Orders(str(path), self.model, self.api_key, template, context, port)
-        self._reports = queue.SimpleQueue[bytes]()
+        self._reports = queue.Queue[bytes]()  # a SimpleQueue may wait for ever: http/_net_sync.py
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (`close` does)
         self._child = self._spawn(orders)
 

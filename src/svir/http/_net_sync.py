@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import select
+import threading
 import time
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 from svir.http._net import Watch
@@ -63,17 +63,22 @@ else:  # Windows
 
 
 class SyncBell:
-    """Rings in a queue, the one thing that may also be used during a garbage collection."""
+    """A lock, held until it rings: which may be during a garbage collection, or in a signal's handler.
+
+    No queue: where the time of a ``SimpleQueue.get`` is up before it has begun to wait, it waits for ever
+    (in CPython before 3.13).
+    """
 
     def __init__(self) -> None:
-        self._rung: SimpleQueue[None] = SimpleQueue()
+        self._silence = threading.Lock()
+        self._silence.acquire()
 
     def ring(self) -> None:
-        self._rung.put(None)
+        with contextlib.suppress(RuntimeError):  # it has rung already
+            self._silence.release()
 
     async def wait(self, until: float | None) -> None:
-        with contextlib.suppress(Empty):
-            self._rung.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+        self._silence.acquire(timeout=-1 if until is None else max(0.0, until - time.monotonic()))
 
 
 class SyncNetwork:
