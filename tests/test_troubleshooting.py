@@ -222,6 +222,9 @@ def not_asked_for():
 class River:
     length_km: float
 
+    def __post_init__(self):
+        _ = {0.0: "a puddle", 245.0: "a river"}[self.length_km]
+
 
 def parsed(text, finish="stop", kind=River):
     svir.Completion(svir.FinishReason(finish), text).parse(kind)
@@ -388,6 +391,7 @@ UNREADABLE = [
             "```json\n{}\n```",
             '{"a":' * DEEP + "1" + "}" * DEEP,
             '{"length_km": "far"}',
+            '{"length_km": 5}',
         )
     ),
     *(lambda text=text: svir.ToolCall("c", "look", text).parse(River) for text in ("{", "{}")),
