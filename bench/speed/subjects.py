@@ -24,19 +24,17 @@ class Subject:
         client: The file in ``clients/``, without its ending.
         face: What in that file makes its calls.
         sends: Whether it also sends files.
-        slow: Whether many streams at a time would take it minutes, and are left out.
     """
 
     library: str
     client: str
     face: str
     sends: bool = False
-    slow: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:
         """What it is measured at."""
-        together = () if self.face == "blocking" or self.slow else TOGETHER
+        together = () if self.face == "blocking" else TOGETHER
         return (*IN_SEQUENCE, *together, *(SENDING if self.sends else ()))
 
 
@@ -45,14 +43,14 @@ SUBJECTS = {
     "svir": Subject("svir", "of_svir", "blocking", sends=True),
     "openai": Subject("openai", "of_openai", "blocking", sends=True),
     "httpx2": Subject("httpx2", "of_httpx2", "blocking", sends=True),
-    "lm15": Subject("lm15", "of_lm15", "blocking"),
-    "litellm": Subject("litellm", "of_litellm", "blocking"),
+    "lm15": Subject("lm15", "of_lm15", "blocking", sends=True),
+    "litellm": Subject("litellm", "of_litellm", "blocking", sends=True),
     "floor, async": Subject("svir", "of_floor", "concurrent"),
     "svir, async": Subject("svir", "of_svir", "concurrent"),
     "svir[aiohttp]": Subject("svir-backends", "of_svir", "aiohttp"),
     "svir[httpx2]": Subject("svir-backends", "of_svir", "httpx2"),
     "openai, async": Subject("openai", "of_openai", "concurrent"),
     "httpx2, async": Subject("httpx2", "of_httpx2", "concurrent"),
-    "litellm, async": Subject("litellm", "of_litellm", "concurrent", slow=True),
-    "pydantic-ai, async": Subject("pydantic-ai", "of_pydantic_ai", "concurrent", slow=True),
+    "litellm, async": Subject("litellm", "of_litellm", "concurrent"),
+    "pydantic-ai, async": Subject("pydantic-ai", "of_pydantic_ai", "concurrent", sends=True),
 }
