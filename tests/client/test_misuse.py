@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import socket
 import threading
 import time
 import traceback
@@ -14,7 +15,7 @@ import trio
 
 import svir
 from svir.exchange import _reply
-from svir.layers import Retry
+from svir.layers import Fallback, Retry
 from tests.support.chat import answer
 from tests.support.faces import ASYNC_FACES, closing
 from tests.support.loopback import Await, Gone, Loopback, Request, Send, Signal, chunked
@@ -261,23 +262,36 @@ def test_options_are_judged_when_the_client_is_built(options, error):
             build("http://127.0.0.1:9", model="m", **options)
 
 
-def test_closing_ends_a_pause_of_a_layer(face):
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_closing_ends_a_pause_of_a_layer(face, elsewhere):
     busy = b"HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n"
 
     async def scenario():
         async with closing(
             face.client(server.url, model="m", layers=[Retry.transient(1).backoff(20)])
         ) as client:
-            stream = client.stream("hi")
-            started = time.monotonic()
-            if face.blocking:
-                closer = threading.Timer(0.2, stream.close)
-                closer.start()
-                await opening(stream)
-                closer.join()
-            else:
-                await both(face, stream)
-            assert time.monotonic() - started < 5
+            if not elsewhere:
+                await ended(client)
+                return
+            other = client.inner if face.blocking else client
+            async with closing(face.client(silent(), model="m", layers=[Fallback(other)])) as first:
+                await ended(first)
+
+    async def ended(client):
+        stream = client.stream("hi")
+        started = time.monotonic()
+        if face.blocking:
+            closer = threading.Timer(0.2, stream.close)
+            closer.start()
+            await opening(stream)
+            closer.join()
+        else:
+            await both(face, stream)
+        assert time.monotonic() - started < 5
+
+    def silent():
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            return f"http://127.0.0.1:{taken.getsockname()[1]}"
 
     async def opening(stream):
         with pytest.raises(svir.TransportError, match="closed by this program") as caught:

@@ -146,7 +146,9 @@ class AsyncDriver:
             stream: object = await step.layer(step.request, following)
             if not isinstance(stream, AsyncStream):
                 raise ConfigError("a layer must return the stream that next(request) gave")
-            chosen = await stream.open()
+            with abort.child() as own:  # it may be another client's, and not be under way yet
+                await closed(own.attach(stream.aclose))
+                chosen = await stream.open()
             return await chosen._opened()
         finally:
             await following.close_others(chosen)

@@ -96,7 +96,9 @@ class Driver:
             stream: object = step.layer(step.request, following)
             if not isinstance(stream, Stream):
                 raise ConfigError("a layer must return the stream that next(request) gave")
-            chosen = stream.open()
+            with abort.child() as own:  # it may be another client's, and not be under way yet
+                own.attach(stream.close)
+                chosen = stream.open()
             return chosen._opened()
         finally:
             following.close_others(chosen)
