@@ -29,5 +29,6 @@ $(LOCAL_STAMP): pyproject.toml $(shell find src -name '*.py' -o -name '*.jinja')
 	touch $@
 
 $(LIVE_STAMP): $(LOCAL_STAMP)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'pytest>=9' 'trio>=0.31'
+	$(VENV)/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)/bin/python -m pip install --quiet --group test
 	touch $@
