@@ -141,3 +141,20 @@ def test_a_bar_moves_on_standard_error_only_where_that_is_a_terminal(environment
     assert b"at most 8 requests" in shown
     assert b"/4" in shown
     assert msgspec.json.decode(printed, type=Report).requests == 3
+
+
+@pytest.mark.parametrize("options", [[], ["--json"], ["-v"]])
+def test_nobody_reads_the_report_any_more(environment, options):
+    reading, unread = os.pipe()
+    os.close(reading)
+    with serving() as server, os.fdopen(unread, "wb") as nowhere:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "svir", "probe", server.url, "--only", "models", *options],
+            env=environment,
+            stdout=nowhere,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert done.returncode == 141
+    assert b"at most" in done.stderr
