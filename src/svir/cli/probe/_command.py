@@ -77,12 +77,18 @@ def show(report: Report, *, as_json: bool, verbose: bool) -> None:
     if callable(reconfigure := getattr(sys.stdout, "reconfigure", None)):
         reconfigure(errors="backslashreplace")  # whatever the locale: a server's words may be any
     width = None if sys.stdout.isatty() else PIPE_WIDTH
-    console = Console(highlight=False, markup=False, emoji=False, width=width)
-    with console.capture() as captured:  # where nobody reads, rich would end the process by itself
-        print_report(console, report, verbose=verbose)
     with writing():
-        sys.stdout.write(captured.get())
-        sys.stdout.flush()
+        print_report(
+            Printer(highlight=False, markup=False, emoji=False, width=width), report, verbose=verbose
+        )
+
+
+class Printer(Console):
+    """A console that lets the command end when nobody reads any more: rich's own ends the process."""
+
+    def on_broken_pipe(self) -> None:
+        """Called while a ``BrokenPipeError`` is handled."""
+        raise BrokenPipeError
 
 
 def find_out(wanted: Wanted) -> Report:
